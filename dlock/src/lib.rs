@@ -1,0 +1,1 @@
+//! Read/write locks on Redis Cluster, as an attribute for service functions.

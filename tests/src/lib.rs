@@ -1,0 +1,1 @@
+//! Servers and helpers for the tests of dlock.
