@@ -1,0 +1,7 @@
+//! Where locks live.
+
+mod answer;
+mod wakeups;
+
+pub use answer::Answer;
+pub use wakeups::{Listener, Wakeups};
