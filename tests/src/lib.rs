@@ -1,1 +1,31 @@
 //! Servers and helpers for the tests of dlock.
+//!
+//! - [`RedisServer`] and [`RedisCluster`]: real servers on loopback that end with the value, and with
+//!   the test process however it ends.
+//! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
+//! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
+//! - [`wait_until`] and [`wait_for`]: conditions with deadlines in place of sleeps.
+//!
+//! Everything here panics when it cannot do its work: in a test, that is the error report.
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "the harness fails a test by panicking, everywhere"
+)]
+
+mod cluster;
+
+mod folder;
+mod port;
+mod prefix;
+
+mod server;
+mod slot;
+mod wait;
+
+pub use cluster::{
+    ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
+};
+pub use prefix::unique_prefix;
+pub use server::{RedisServer, ServerOptions};
+pub use slot::{SLOTS, slot_of};
+pub use wait::{scaled, wait_for, wait_until};
