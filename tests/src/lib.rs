@@ -17,6 +17,7 @@ mod cluster;
 mod folder;
 mod port;
 mod prefix;
+mod proxy;
 
 mod server;
 mod slot;
@@ -26,6 +27,7 @@ pub use cluster::{
     ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
 };
 pub use prefix::unique_prefix;
+pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};
 pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
 pub use wait::{scaled, wait_for, wait_until};
