@@ -14,6 +14,7 @@
 
 mod cluster;
 
+mod events;
 mod folder;
 mod port;
 mod prefix;
@@ -26,6 +27,7 @@ mod wait;
 pub use cluster::{
     ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
 };
+pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
 pub use prefix::unique_prefix;
 pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};
 pub use server::{RedisServer, ServerOptions};
