@@ -39,7 +39,7 @@ pub enum Violation {
     },
 }
 
-/// What [`check_exclusion`] found.
+/// What [`check_exclusion`](super::check_exclusion) found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Holds of readers.

@@ -84,6 +84,11 @@ impl Process {
 
     pub(crate) fn restart(&mut self) {
         self.kill();
+        // A replica leaves its last full sync here, and would come back with that old data.
+        let dump = self.folder.path().join("dump.rdb");
+        if dump.exists() {
+            std::fs::remove_file(dump).expect("the server's folder is writable");
+        }
         self.child = spawn(&mut self.folder);
         self.state = State::Running;
     }
