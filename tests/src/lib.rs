@@ -2,6 +2,7 @@
 //!
 //! - [`RedisServer`] and [`RedisCluster`]: real servers on loopback that end with the value, and with
 //!   the test process however it ends.
+//! - [`Worker`]: another process that can be frozen and killed.
 //! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
 //! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
 //! - [`wait_until`] and [`wait_for`]: conditions with deadlines in place of sleeps.
@@ -18,11 +19,13 @@ mod events;
 mod folder;
 mod port;
 mod prefix;
+mod process;
 mod proxy;
 
 mod server;
 mod slot;
 mod wait;
+mod worker;
 
 pub use cluster::{
     ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
@@ -33,3 +36,4 @@ pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};
 pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
 pub use wait::{scaled, wait_for, wait_until};
+pub use worker::Worker;

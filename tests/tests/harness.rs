@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dlock_tests::{
-    RedisCluster, RedisServer, ServerOptions, shared_cluster, slot_of, unique_prefix, wait_until,
+    RedisCluster, RedisServer, ServerOptions, Worker, shared_cluster, slot_of, unique_prefix,
+    wait_until,
 };
 
 #[test]
@@ -128,4 +129,23 @@ async fn a_cluster_survives_its_masters() {
     assert_eq!(cluster.wait_failover(slot, paused).await, killed);
     cluster.node(paused).resume();
     cluster.wait_ok().await;
+}
+
+#[tokio::test]
+async fn a_worker_is_frozen_and_killed() {
+    let worker = Worker::spawn("sh", ["-c", "echo one; exit 3"]);
+    assert_eq!(worker.wait(Duration::from_secs(10)).await.code(), Some(3));
+    assert_eq!(worker.output(), "one\n");
+
+    let worker = Worker::spawn("sleep", ["600"]);
+    worker.pause();
+    worker.resume();
+    worker.kill();
+    assert_eq!(worker.wait(Duration::from_secs(10)).await.code(), None);
+}
+
+#[tokio::test]
+#[should_panic(expected = "Bad directive")]
+async fn a_wrong_configuration_is_reported() {
+    RedisServer::start_with(&ServerOptions::new().config("no-such-directive 1")).await;
 }

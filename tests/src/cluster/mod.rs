@@ -1,8 +1,10 @@
 //! A real Redis Cluster on loopback.
 
 mod failover;
+mod inspect;
 mod layout;
 mod migration;
+mod options;
 mod shared;
 mod stats;
 mod view;
@@ -11,64 +13,14 @@ use std::{fmt::Write as _, time::Duration};
 
 use redis::Value;
 
-use self::{layout::Layout, view::View};
+use self::layout::Layout;
 pub use self::{
     migration::SlotMigration,
+    options::ClusterOptions,
     shared::{shared_cluster, shared_server},
     stats::CommandStats,
 };
-use crate::{RedisServer, ServerOptions, port::Port, slot::SLOTS, wait_for, wait_until};
-
-/// How to start a [`RedisCluster`].
-#[derive(Clone, Debug)]
-pub struct ClusterOptions {
-    masters: usize,
-    replicas: usize,
-    server: ServerOptions,
-}
-
-impl Default for ClusterOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl ClusterOptions {
-    /// Three masters with one replica each and a node timeout of one second.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            masters: 3,
-            replicas: 1,
-            server: ServerOptions::new(),
-        }
-    }
-
-    /// Number of masters.
-    #[must_use]
-    pub fn masters(mut self, masters: usize) -> Self {
-        self.masters = masters;
-        self
-    }
-
-    /// Number of replicas of each master.
-    #[must_use]
-    pub fn replicas(mut self, replicas: usize) -> Self {
-        self.replicas = replicas;
-        self
-    }
-
-    /// Options of every server, for example a password.
-    #[must_use]
-    pub fn server(mut self, server: ServerOptions) -> Self {
-        self.server = server;
-        self
-    }
-
-    pub(crate) fn nodes(&self) -> usize {
-        self.masters * (1 + self.replicas)
-    }
-}
+use crate::{RedisServer, port::Port};
 
 /// A cluster of real servers; they end with the value and with the test process.
 ///
@@ -167,65 +119,6 @@ impl RedisCluster {
         &self.nodes[number]
     }
 
-    /// Waits until all live nodes report `cluster_state:ok`, agree about every slot, see the same live
-    /// masters, and the live replicas of live masters are in sync.
-    pub async fn wait_ok(&self) {
-        wait_until(Duration::from_secs(30), "the cluster is ok", || async {
-            self.is_ok().await.unwrap_or(false)
-        })
-        .await;
-    }
-
-    /// The number of the node that owns `slot`.
-    pub async fn master_of(&self, slot: u16) -> usize {
-        let limit = Duration::from_secs(10);
-        wait_for(limit, "a live master owns the slot", || self.owner(slot)).await
-    }
-
-    /// The numbers of the live replicas of the node that owns `slot`.
-    pub async fn replicas_of(&self, slot: u16) -> Vec<usize> {
-        let master = &self.ids[self.master_of(slot).await];
-        let mut replicas = Vec::new();
-        for (number, view) in self.views().await {
-            if view.myself().master.as_ref() == Some(master) {
-                replicas.push(number);
-            }
-        }
-        replicas
-    }
-
-    /// The numbers of the live nodes that are masters with slots.
-    pub async fn masters(&self) -> Vec<usize> {
-        let mut masters = Vec::new();
-        for (number, view) in self.views().await {
-            if !view.myself().slots.is_empty() {
-                masters.push(number);
-            }
-        }
-        masters
-    }
-
-    /// All keys that match `pattern`, from all live masters, sorted.
-    pub async fn keys(&self, pattern: &str) -> Vec<String> {
-        let mut keys = Vec::new();
-        for number in self.masters().await {
-            keys.extend(
-                self.nodes[number]
-                    .query::<Vec<String>>(&["KEYS", pattern])
-                    .await,
-            );
-        }
-        keys.sort();
-        keys.dedup();
-        keys
-    }
-
-    /// Sends a command to the master of `key`; panics on an error.
-    pub async fn query<T: redis::FromRedisValue>(&self, key: &str, arguments: &[&str]) -> T {
-        let master = self.master_of(crate::slot_of(key)).await;
-        self.nodes[master].query(arguments).await
-    }
-
     /// Empties the script cache of every live node.
     pub async fn script_flush_all(&self) {
         self.on_live(&["SCRIPT", "FLUSH"]).await;
@@ -237,80 +130,10 @@ impl RedisCluster {
             .await;
     }
 
-    /// What the live nodes count in `INFO commandstats`, added up. Commands that scripts call count too.
-    pub async fn command_stats(&self) -> CommandStats {
-        let mut stats = CommandStats::default();
-        for node in self.live() {
-            stats.add(&node.query::<String>(&["INFO", "commandstats"]).await);
-        }
-        stats
-    }
-
     async fn on_live(&self, command: &[&str]) {
         for node in self.live() {
             node.query::<Value>(command).await;
         }
-    }
-
-    fn live(&self) -> impl Iterator<Item = &RedisServer> {
-        self.nodes.iter().filter(|node| node.is_live())
-    }
-
-    /// What each live node that answers thinks of the cluster.
-    async fn views(&self) -> Vec<(usize, View)> {
-        let mut views = Vec::new();
-        for (number, node) in self.nodes.iter().enumerate() {
-            if node.is_live()
-                && let Ok(text) = node.command(&["CLUSTER", "NODES"]).await
-                && let Ok(text) = redis::from_redis_value::<String>(text)
-            {
-                views.push((number, View::parse(&text)));
-            }
-        }
-        views
-    }
-
-    /// The live node that itself claims `slot`; with several, the one with the newest claim.
-    async fn owner(&self, slot: u16) -> Option<usize> {
-        let views = self.views().await;
-        let claims = views
-            .iter()
-            .filter(|(_, view)| view.myself().owns(slot))
-            .max_by_key(|(_, view)| view.myself().epoch);
-        claims.map(|(number, _)| *number)
-    }
-
-    async fn is_ok(&self) -> redis::RedisResult<bool> {
-        let views = self.views().await;
-        let Some((_, first)) = views.first() else {
-            return Ok(false);
-        };
-        let owners = first.owners();
-        let agreed = owners.len() == usize::from(SLOTS)
-            && views.iter().all(|(_, view)| view.owners() == owners)
-            && views.len() == self.live().count();
-        if !agreed {
-            return Ok(false);
-        }
-        let live: Vec<&str> = views
-            .iter()
-            .map(|(number, _)| self.ids[*number].as_str())
-            .collect();
-        for (number, view) in &views {
-            let text: String =
-                redis::from_redis_value(self.nodes[*number].command(&["CLUSTER", "INFO"]).await?)?;
-            let replicated = match &view.myself().master {
-                Some(master) if live.contains(&master.as_str()) => self.nodes[*number]
-                    .info("replication")
-                    .await?
-                    .contains("master_link_status:up"),
-                _ => true,
-            };
-            if !text.contains("cluster_state:ok") || !replicated {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 

@@ -1,10 +1,10 @@
 //! One real redis-server.
 
 mod options;
-mod process;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
+    process::Command,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -12,8 +12,9 @@ use std::{
 use redis::{AsyncConnectionConfig, FromRedisValue, IntoConnectionInfo, RedisResult, Value};
 
 pub use self::options::ServerOptions;
-use self::process::Process;
-use crate::{port::Port, wait::scaled, wait_until};
+use crate::{folder::Folder, port::Port, process::Process, wait::scaled, wait_until};
+
+const CONFIG: &str = "redis.conf";
 
 /// A real redis-server on a loopback port and in a folder of its own.
 ///
@@ -40,8 +41,19 @@ impl RedisServer {
 
     /// Starts a server with these files in its folder, and does not wait.
     pub(crate) fn launch(port: Port, options: &ServerOptions, files: &[(&str, &str)]) -> Self {
+        let folder = Folder::create();
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("the folder is writable");
+        };
+        write(CONFIG, &options.to_config(port.number()));
+        for (name, text) in files {
+            write(name, text);
+        }
+        let program = std::env::var_os("DLOCK_REDIS_SERVER");
+        let mut command = Command::new(program.unwrap_or_else(|| "redis-server".into()));
+        command.arg(CONFIG);
         Self {
-            process: Mutex::new(Process::start(port.number(), options, files)),
+            process: Mutex::new(Process::start(folder, command)),
             password: options.password.clone(),
             port,
         }
@@ -49,7 +61,8 @@ impl RedisServer {
 
     pub(crate) async fn wait_ready(&self) {
         wait_until(Duration::from_secs(10), "redis-server answers", || async {
-            self.process().check();
+            let ended = self.process().ended();
+            assert!(ended.is_none(), "redis-server ended:\n{}", self.log());
             self.command(&["PING"]).await.is_ok()
         })
         .await;
@@ -146,7 +159,16 @@ impl RedisServer {
 
     /// Kills the server if it runs, starts it again on the same port, and waits until it answers.
     pub async fn restart(&self) {
-        self.process().restart();
+        {
+            let mut process = self.process();
+            process.kill();
+            // A replica leaves its last full sync here, and would come back with that old data.
+            let dump = process.folder().join("dump.rdb");
+            if dump.exists() {
+                std::fs::remove_file(dump).expect("the folder is writable");
+            }
+            process.start_again();
+        }
         self.wait_ready().await;
     }
 
@@ -156,10 +178,10 @@ impl RedisServer {
         self.process().is_live()
     }
 
-    /// The server's log so far.
+    /// What the server logged so far.
     #[must_use]
     pub fn log(&self) -> String {
-        self.process().log()
+        self.process().output()
     }
 
     fn process(&self) -> MutexGuard<'_, Process> {

@@ -1,6 +1,6 @@
 //! What a test may ask of a server.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 /// How to start a [`RedisServer`](crate::RedisServer).
 #[derive(Clone, Debug, Default)]
@@ -43,11 +43,11 @@ impl ServerOptions {
         self
     }
 
-    pub(crate) fn to_config(&self, port: u16, folder: &Path) -> String {
+    /// Without a log file: the log goes to the standard output, with what is wrong with the configuration.
+    pub(crate) fn to_config(&self, port: u16) -> String {
         let mut text = format!(
-            "bind 127.0.0.1\nport {port}\ndir {folder}\nlogfile redis.log\ndaemonize no\n\
-             save \"\"\nappendonly no\nrepl-diskless-sync yes\nrepl-diskless-sync-delay 0\n",
-            folder = folder.display(),
+            "bind 127.0.0.1\nport {port}\ndaemonize no\nsave \"\"\nappendonly no\n\
+             repl-diskless-sync yes\nrepl-diskless-sync-delay 0\n"
         );
         for line in &self.config {
             writeln!(text, "{line}").expect("a String takes everything");
