@@ -1,7 +1,12 @@
 //! Masters that die, hang or step down.
 
-use super::{ELECTION, RedisCluster};
+use std::time::Duration;
+
+use super::RedisCluster;
 use crate::{wait_for, wait_until};
+
+/// For everything that waits for a vote of the cluster.
+const ELECTION: Duration = Duration::from_secs(30);
 
 impl RedisCluster {
     /// Kills the master of `slot` and returns its number.

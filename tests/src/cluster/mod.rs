@@ -9,7 +9,7 @@ mod shared;
 mod stats;
 mod view;
 
-use std::{fmt::Write as _, time::Duration};
+use std::fmt::Write as _;
 
 use redis::Value;
 
@@ -136,6 +136,3 @@ impl RedisCluster {
         }
     }
 }
-
-/// Deadline for everything that waits for a vote of the cluster.
-const ELECTION: Duration = Duration::from_secs(30);
