@@ -2,7 +2,7 @@
 
 use crate::ServerOptions;
 
-/// How to start a [`RedisCluster`].
+/// How to start a [`RedisCluster`](crate::RedisCluster).
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
     pub(crate) masters: usize,
