@@ -22,5 +22,8 @@ pub use token::FencingToken;
 pub mod __internals {
     pub use crate::clock::BootInstant;
     pub use crate::protocol::{ClientId, HoldId, Op, Reply, Script, decode, encode};
-    pub use crate::store::{Answer, Listener, Wakeups};
+    pub use crate::store::{
+        Answer, Counter, Endpoint, Listener, NodeId, Password, RedisOptions, RedisStats,
+        RedisStore, Wakeups,
+    };
 }
