@@ -5,3 +5,5 @@ mod wakeups;
 
 pub use answer::Answer;
 pub use wakeups::{Listener, Wakeups};
+mod stub;
+pub(crate) use stub::*;
