@@ -9,3 +9,5 @@ pub use answer::Answer;
 pub use memory::{MemoryStore, ServerClock};
 pub use redis::source as script_source;
 pub use wakeups::{Listener, Wakeups};
+mod stub;
+pub(crate) use stub::*;
