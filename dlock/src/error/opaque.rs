@@ -77,6 +77,23 @@ impl Error {
         )
     }
 
+    pub(crate) fn closed() -> Self {
+        Self::new(
+            ErrorKind::Closed,
+            "this client was shut down; build a new one",
+        )
+    }
+
+    pub(crate) fn unexpected_reply(name: &str) -> Self {
+        Self::new(
+            ErrorKind::Server,
+            format!(
+                "the answer for lock `{name}` makes no sense; do other programs write under this \
+                 prefix?"
+            ),
+        )
+    }
+
     /// What went wrong.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

@@ -10,8 +10,7 @@ use super::bootstrap::{self, first_topology};
 use super::env::Env;
 use super::node::{Node, NodeId};
 use super::options::RedisOptions;
-use super::probe::probe;
-use super::publish::{CurrentMode, PublishMode};
+use super::pubsub::PubSub;
 use super::refresher::refresh_forever;
 use super::topology::Topology;
 use crate::error::Error;
@@ -22,27 +21,27 @@ use crate::slot::Slot;
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) env: Arc<Env>,
-    pub(super) topology: ArcSwap<Topology>,
+    pub(super) topology: Arc<ArcSwap<Topology>>,
     pub(super) is_cluster: bool,
-    pub(super) publish: CurrentMode,
+    pub(super) pubsub: Arc<PubSub>,
 }
 
 impl Core {
-    pub(super) async fn connect(
+    /// Finds the servers and starts the background tasks.
+    pub(super) async fn start(
         options: RedisOptions,
         client: &ClientId,
         deadline: Instant,
     ) -> Result<Arc<Self>, Error> {
         let env = Arc::new(Env::new(options, client));
         let (topology, is_cluster) = first_topology(&env, deadline).await?;
+        let topology = Arc::new(ArcSwap::from_pointee(topology));
         let core = Arc::new(Self {
+            pubsub: PubSub::new(&env, &topology),
             env,
-            topology: ArcSwap::from_pointee(topology),
+            topology,
             is_cluster,
-            publish: CurrentMode::new(PublishMode::Sharded),
         });
-        let mode = probe(&core, deadline).await?;
-        core.publish.set(mode);
         core.env.tasks.spawn(refresh_forever(Arc::clone(&core)));
         Ok(core)
     }
@@ -53,7 +52,7 @@ impl Core {
     }
 
     pub(super) fn publish_command(&self) -> &'static str {
-        self.publish.get().command()
+        self.env.publish.get().command()
     }
 
     /// The node at an address that a redirect named.
@@ -72,6 +71,7 @@ impl Core {
         if !self.topology.load().same_slots(&topology) {
             self.env.stats.topology_changes.count();
             self.topology.store(Arc::new(topology));
+            self.pubsub.topology_changed();
         }
     }
 

@@ -1,6 +1,7 @@
 //! What everything of one store shares.
 
 use super::options::RedisOptions;
+use super::publish::{CurrentMode, PublishMode};
 use super::refresher::RefreshSignal;
 use super::stats::RedisStats;
 use super::tasks::Tasks;
@@ -14,6 +15,7 @@ pub(super) struct Env {
     pub(super) tasks: Tasks,
     pub(super) stats: RedisStats,
     pub(super) refresh: RefreshSignal,
+    pub(super) publish: CurrentMode,
 }
 
 impl Env {
@@ -24,6 +26,7 @@ impl Env {
             tasks: Tasks::new(),
             stats: RedisStats::default(),
             refresh: RefreshSignal::default(),
+            publish: CurrentMode::new(PublishMode::Sharded),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod address;
 mod backoff;
+mod batch;
 mod bootstrap;
 mod connection;
 mod core;
@@ -16,8 +17,10 @@ mod node;
 mod options;
 mod probe;
 mod publish;
+mod pubsub;
 mod refresher;
 mod route;
+mod script;
 mod stats;
 mod survey;
 mod tasks;
@@ -30,14 +33,17 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use self::core::Core;
+use self::probe::probe;
 use super::Answer;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{ClientId, Op};
+use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
 
 pub use node::NodeId;
 pub use options::{Password, RedisOptions};
+pub use pubsub::Listening;
+pub use script::source;
 pub use stats::{Counter, RedisStats};
 pub use url::Endpoint;
 
@@ -58,8 +64,12 @@ impl RedisStore {
         client: &ClientId,
         deadline: Instant,
     ) -> Result<Self, Error> {
-        let core = Core::connect(options, client, deadline).await?;
-        Ok(Self { core })
+        let core = Core::start(options, client, deadline).await?;
+        // From here on, dropping it ends its tasks.
+        let store = Self { core };
+        let mode = probe(&store.core, deadline).await?;
+        store.core.env.publish.set(mode);
+        Ok(store)
     }
 
     /// Carries out an operation on a lock.
@@ -74,6 +84,33 @@ impl RedisStore {
     #[must_use]
     pub fn node_of(&self, slot: Slot) -> NodeId {
         self.core.node_of(slot)
+    }
+
+    /// Carries out operations on locks of one node in one pipeline, each tried once; those that the node sends
+    /// elsewhere are followed there.
+    ///
+    /// In the order of the batch. An error says that the outcome is unknown, or why the operation can never
+    /// work; it never means that a hold is lost.
+    pub async fn call_batch(
+        &self,
+        node: NodeId,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Result<Answer, Error>> {
+        self.core.call_batch(node, batch, deadline).await
+    }
+
+    /// Makes sure that a wake-up of this hold is heard; takes until `until` or the response timeout at
+    /// most, and then goes on in the background.
+    pub async fn listen(&self, key: &LockKey, hold: &HoldId, until: Instant) -> Listening {
+        let until = until.min(Instant::now() + self.core.env.options.response_timeout);
+        self.core.pubsub.listen(key, hold, until).await
+    }
+
+    /// Listens if the channel is live already, which costs nothing.
+    #[must_use]
+    pub fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
+        self.core.pubsub.listen_if_subscribed(key, hold)
     }
 
     /// The command that scripts wake waiters with; empty if there is none.

@@ -32,10 +32,6 @@ impl Tasks {
         drop(set);
     }
 
-    pub(super) fn is_closed(&self) -> bool {
-        self.lock().is_none()
-    }
-
     fn lock(&self) -> MutexGuard<'_, Option<JoinSet<()>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
