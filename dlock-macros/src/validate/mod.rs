@@ -1,0 +1,55 @@
+//! Decides whether the arguments make sense, together and for this function.
+
+mod function;
+mod key;
+mod time;
+mod value;
+
+use syn::Ident;
+
+use crate::args::{Args, Name};
+use crate::diagnostics::Diagnostics;
+use crate::function::{Function, Shape, bindings};
+use crate::plan::Plan;
+
+/// The plan and the shape of the function; `None` after a fault, which is in `faults`.
+pub(crate) fn validate(
+    args: &Args,
+    function: &Function,
+    faults: &mut Diagnostics,
+) -> Option<(Plan, Shape)> {
+    let bound = bindings(&function.signature);
+    let scope = Scope {
+        args,
+        bound: &bound,
+    };
+    let shape = function::shape(function, faults);
+    let key = scope.key(faults);
+    let lease = scope.lease(faults);
+    let max_hold = scope.max_hold(lease.as_ref(), faults);
+    let plan = Plan {
+        key: key?,
+        mode: scope.mode(faults),
+        lease,
+        max_hold,
+        wait: scope.wait(faults),
+        on_lost: scope.on_lost(faults),
+        guard: scope.guard(faults),
+        client: args.get(Name::Client).map(|arg| arg.value.clone()),
+        label: scope.label(faults),
+        krate: scope.krate(faults),
+    };
+    Some((plan, shape?))
+}
+
+/// The arguments of the attribute and what the function's arguments are called.
+struct Scope<'a> {
+    args: &'a Args,
+    bound: &'a [Ident],
+}
+
+impl Scope<'_> {
+    fn binds(&self, ident: &Ident) -> bool {
+        self.bound.contains(ident)
+    }
+}
