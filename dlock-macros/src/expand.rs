@@ -61,20 +61,20 @@ impl<'a> Locked<'a> {
         let private = &self.private;
         let request = self.request();
         // The bound on the return type is checked here, so here is where the compiler points.
-        let failure = quote_spanned!(output.span()=> #private::failure::<#output>());
+        let report = quote_spanned!(output.span()=> #private::report::<#output>);
         let guard = self.plan.guard.as_ref().map(
             |guard| quote_spanned!(mixed_at(guard.span())=> let #guard = __dlock_grant.held();),
         );
         quote_spanned! {Span::mixed_site()=>
-            let __dlock_failure = #failure;
+            let __dlock_report = #report;
             let __dlock_request = #request;
             let __dlock_grant = match __dlock_request.acquire().await {
                 ::core::result::Result::Ok(__dlock_grant) => __dlock_grant,
-                ::core::result::Result::Err(__dlock_error) => return __dlock_failure.report(__dlock_error),
+                ::core::result::Result::Err(__dlock_error) => return __dlock_report(__dlock_error),
             };
             #guard
             __dlock_grant
-                .run(__dlock_failure, async move {
+                .run(__dlock_report, async move {
                     // Fixes the type of the block, so that the body is inferred as in the function.
                     if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<#output> {
                         return __dlock_output;
