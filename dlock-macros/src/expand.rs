@@ -2,10 +2,10 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{ReturnType, Type};
+use syn::{LitStr, ReturnType, Type};
 
 use crate::erase::erase_impl_trait;
+use crate::failure::Failure;
 use crate::function::{Function, Shape};
 use crate::key::Template;
 use crate::plan::{Key, Mode, OnLost, Plan, Time, Wait};
@@ -58,30 +58,51 @@ impl<'a> Locked<'a> {
 
     /// Statements that lock, run `body` and release.
     fn body(&self, output: &Type, body: &TokenStream) -> TokenStream {
-        let private = &self.private;
-        let request = self.request();
-        // The bound on the return type is checked here, so here is where the compiler points.
-        let report = quote_spanned!(output.span()=> #private::report::<#output>);
+        let acquired = self.acquired();
+        let failure = Failure::new(self.plan, &self.private, output);
+        let (define, refused, lost) = (failure.define(), failure.refused(), failure.lost());
         let guard = self.plan.guard.as_ref().map(
             |guard| quote_spanned!(mixed_at(guard.span())=> let #guard = __dlock_grant.held();),
         );
         quote_spanned! {Span::mixed_site()=>
-            let __dlock_report = #report;
-            let __dlock_request = #request;
-            let __dlock_grant = match __dlock_request.acquire().await {
-                ::core::result::Result::Ok(__dlock_grant) => __dlock_grant,
-                ::core::result::Result::Err(__dlock_error) => return __dlock_report(__dlock_error),
-            };
-            #guard
-            __dlock_grant
-                .run(__dlock_report, async move {
-                    // Fixes the type of the block, so that the body is inferred as in the function.
-                    if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<#output> {
-                        return __dlock_output;
+            #define
+            match #acquired {
+                ::core::result::Result::Ok(__dlock_grant) => {
+                    #guard
+                    let __dlock_run = __dlock_grant.run(async move {
+                        // Fixes the type of the block, so that the body is inferred as in the function.
+                        if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<#output> {
+                            return __dlock_output;
+                        }
+                        #body
+                    });
+                    match __dlock_run.await {
+                        ::core::result::Result::Ok(__dlock_output) => __dlock_output,
+                        #lost
                     }
-                    #body
-                })
-                .await
+                }
+                #refused
+            }
+        }
+    }
+
+    /// The grant, or why there is none.
+    fn acquired(&self) -> TokenStream {
+        let private = &self.private;
+        let request = self.request();
+        let acquire = quote_spanned! {Span::mixed_site()=>
+            let __dlock_request = #request;
+            __dlock_request.acquire().await
+        };
+        match &self.plan.when {
+            None => quote!({ #acquire }),
+            Some(when) => quote! {
+                if #when {
+                    { #acquire }.map(#private::Grant::optional)
+                } else {
+                    ::core::result::Result::Ok(#private::Grant::unlocked())
+                }
+            },
         }
     }
 
@@ -124,7 +145,10 @@ impl<'a> Locked<'a> {
     fn label(&self, key: &Key) -> TokenStream {
         match (&self.plan.label, key) {
             (Some(label), _) => label.to_token_stream(),
-            (None, Key::Template(template)) => template.literal.to_token_stream(),
+            (None, Key::Template(template)) => {
+                // Not at the place of the literal, where it looks like a `format!` that was forgotten.
+                LitStr::new(&template.literal.value(), Span::mixed_site()).to_token_stream()
+            }
             (None, Key::Computed(_)) => {
                 let name = self.function.signature.ident.to_string();
                 quote!(::core::concat!(::core::module_path!(), "::", #name))
@@ -141,7 +165,7 @@ fn key_value(key: &Key) -> TokenStream {
             quote_spanned!(template.literal.span()=> #text)
         }
         Key::Template(template) => {
-            let format = syn::LitStr::new(&template.format, template.literal.span());
+            let format = LitStr::new(&template.format, template.literal.span());
             let arguments = template
                 .captures
                 .iter()

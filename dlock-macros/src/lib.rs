@@ -5,6 +5,7 @@ mod diagnostics;
 mod duration;
 mod erase;
 mod expand;
+mod failure;
 mod function;
 mod key;
 mod plan;

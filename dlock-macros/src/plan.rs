@@ -14,6 +14,10 @@ pub(crate) struct Plan {
     pub(crate) max_hold: Option<Time>,
     pub(crate) wait: Option<Wait>,
     pub(crate) on_lost: OnLost,
+    /// What to return when the lock was not had in time: a value, or a closure of the error.
+    pub(crate) on_busy: Option<Expr>,
+    /// Whether to lock at all.
+    pub(crate) when: Option<Expr>,
     pub(crate) guard: Option<Ident>,
     pub(crate) client: Option<Expr>,
     pub(crate) label: Option<LitStr>,

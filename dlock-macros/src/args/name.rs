@@ -37,6 +37,8 @@ names! {
     MaxHold "max_hold" "max_hold = \"5m\"",
     Wait "wait" "wait = \"5s\"",
     OnLost "on_lost" "on_lost = \"cancel\"",
+    OnBusy "on_busy" "on_busy = Ok(())",
+    When "when" "when = order.shared",
     Guard "guard" "guard = lock",
     Client "client" "client = self.locks",
     Label "name" "name = \"ship\"",

@@ -2,15 +2,18 @@
 
 use syn::{ReturnType, Signature, Type};
 
+use crate::args::{Args, Name};
 use crate::diagnostics::Diagnostics;
 use crate::function::{Function, Shape};
 
 /// The shape of `function`, unless a lock around it would mean nothing.
-pub(super) fn shape(function: &Function, faults: &mut Diagnostics) -> Option<Shape> {
+pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) -> Option<Shape> {
     let signature = &function.signature;
     qualifiers(signature, faults);
     if let Some(shape) = Shape::of(function) {
-        returns_something(signature, faults);
+        if args.get(Name::OnBusy).is_none() {
+            returns_something(signature, faults);
+        }
         Some(shape)
     } else {
         not_async(signature, faults);
@@ -43,7 +46,8 @@ fn returns_something(signature: &Signature, faults: &mut Diagnostics) {
         let name = &signature.ident;
         let message = format!(
             "`{name}` returns nothing, so it cannot tell its caller that the lock was not had; \
-             return `Result<(), E>` with `E: From<dlock::Error>`"
+             return `Result<(), E>` with `E: From<dlock::Error>`, \
+             or say what to return then, as in `on_busy = ()`"
         );
         match &signature.output {
             ReturnType::Default => faults.at(name, message),

@@ -5,7 +5,7 @@ mod key;
 mod time;
 mod value;
 
-use syn::Ident;
+use syn::{Expr, Ident};
 
 use crate::args::{Args, Name};
 use crate::diagnostics::Diagnostics;
@@ -23,7 +23,7 @@ pub(crate) fn validate(
         args,
         bound: &bound,
     };
-    let shape = function::shape(function, faults);
+    let shape = function::shape(function, args, faults);
     let key = scope.key(faults);
     let lease = scope.lease(faults);
     let max_hold = scope.max_hold(lease.as_ref(), faults);
@@ -35,7 +35,9 @@ pub(crate) fn validate(
         wait: scope.wait(faults),
         on_lost: scope.on_lost(faults),
         guard: scope.guard(faults),
-        client: args.get(Name::Client).map(|arg| arg.value.clone()),
+        on_busy: scope.on_busy(faults),
+        when: scope.expression(Name::When),
+        client: scope.expression(Name::Client),
         label: scope.label(faults),
         krate: scope.krate(faults),
     };
@@ -49,6 +51,11 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
+    /// The value of an argument that takes any expression.
+    fn expression(&self, name: Name) -> Option<Expr> {
+        self.args.get(name).map(|arg| arg.value.clone())
+    }
+
     fn binds(&self, ident: &Ident) -> bool {
         self.bound.contains(ident)
     }

@@ -3,7 +3,7 @@
 use syn::{Expr, Ident, Path};
 
 use super::Scope;
-use crate::args::Name;
+use crate::args::{Arg, Name};
 use crate::diagnostics::Diagnostics;
 use crate::plan::{Mode, OnLost};
 use crate::suggest;
@@ -53,6 +53,24 @@ impl Scope<'_> {
                 OnLost::default()
             }
         }
+    }
+
+    pub(super) fn on_busy(&self, faults: &mut Diagnostics) -> Option<Expr> {
+        let arg = self.args.get(Name::OnBusy)?;
+        let wait = self.args.get(Name::Wait).and_then(Arg::string);
+        if wait.is_some_and(|wait| wait.value() == "forever") {
+            faults.at(
+                &arg.value,
+                "`on_busy` never happens while `wait = \"forever\"`; give `wait` an end, as in `wait = \"5s\"`",
+            );
+        }
+        if self.args.get(Name::Wait).is_none() {
+            faults.at(
+                &arg.value,
+                "`on_busy` never happens without `wait`; add `wait = \"none\"` or for instance `wait = \"5s\"`",
+            );
+        }
+        Some(arg.value.clone())
     }
 
     pub(super) fn guard(&self, faults: &mut Diagnostics) -> Option<Ident> {
