@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{LitStr, ReturnType, Type};
 
 use crate::erase::erase_impl_trait;
@@ -124,7 +125,11 @@ impl<'a> Locked<'a> {
             Mode::Write => quote!(#private::Mode::Write),
             Mode::Computed(mode) => mode.to_token_stream(),
         };
-        let client = client.as_ref().map(|client| quote!(.client(&#client)));
+        let client = client.as_ref().map(|client| {
+            // Borrowed at its own place, so that the compiler points there.
+            let client = quote_spanned!(mixed_at(client.span())=> &#client);
+            quote!(.client(#client))
+        });
         let lease = lease.as_ref().map(time).map(|lease| quote!(.lease(#lease)));
         let max_hold = max_hold
             .as_ref()
@@ -139,7 +144,7 @@ impl<'a> Locked<'a> {
             }
         });
         let on_lost = (*on_lost == OnLost::Continue).then(|| quote!(.continue_when_lost()));
-        quote!(#private::Request::new(&#key, #label, #mode) #client #lease #max_hold #wait #on_lost)
+        quote!(#private::Request::new(#key, #label, #mode) #client #lease #max_hold #wait #on_lost)
     }
 
     fn label(&self, key: &Key) -> TokenStream {
@@ -159,10 +164,10 @@ impl<'a> Locked<'a> {
 
 fn key_value(key: &Key) -> TokenStream {
     match key {
-        Key::Computed(value) => quote!((#value)),
+        Key::Computed(value) => quote_spanned!(mixed_at(value.span())=> &#value),
         Key::Template(template) if template.captures.is_empty() => {
             let text = template.format.replace("{{", "{").replace("}}", "}");
-            quote_spanned!(template.literal.span()=> #text)
+            LitStr::new(&text, template.literal.span()).to_token_stream()
         }
         Key::Template(template) => {
             let format = LitStr::new(&template.format, template.literal.span());
@@ -176,7 +181,7 @@ fn key_value(key: &Key) -> TokenStream {
                     let value = &capture.value;
                     quote!(#name = #value)
                 });
-            quote!(::std::format!(#format, #(#arguments),*))
+            quote!(&::std::format!(#format, #(#arguments),*))
         }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct Arg {
 #[derive(Default)]
 pub(crate) struct Args {
     args: Vec<Arg>,
+    incomplete: bool,
 }
 
 impl Args {
@@ -31,6 +32,7 @@ impl Args {
                     Ok(arg) => args.add(arg, faults),
                     Err(fault) => {
                         faults.push(fault);
+                        args.incomplete = true;
                         skip_to_comma(input)?;
                     }
                 }
@@ -46,6 +48,11 @@ impl Args {
     /// The argument called `name`, if it was written.
     pub(crate) fn get(&self, name: Name) -> Option<&Arg> {
         self.args.iter().find(|arg| arg.name == name)
+    }
+
+    /// Whether an argument could not be read.
+    pub(crate) fn incomplete(&self) -> bool {
+        self.incomplete
     }
 
     fn add(&mut self, arg: Arg, faults: &mut Diagnostics) {

@@ -9,7 +9,9 @@ use crate::function::{Function, Shape};
 /// The shape of `function`, unless a lock around it would mean nothing.
 pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) -> Option<Shape> {
     let signature = &function.signature;
-    qualifiers(signature, faults);
+    if !qualifiers(signature, faults) {
+        return None;
+    }
     if let Some(shape) = Shape::of(function) {
         if args.get(Name::OnBusy).is_none() {
             returns_something(signature, faults);
@@ -21,7 +23,8 @@ pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) 
     }
 }
 
-fn qualifiers(signature: &Signature, faults: &mut Diagnostics) {
+/// Whether the function may be locked by its qualifiers.
+fn qualifiers(signature: &Signature, faults: &mut Diagnostics) -> bool {
     if let Some(constness) = &signature.constness {
         faults.at(
             constness,
@@ -35,6 +38,7 @@ fn qualifiers(signature: &Signature, faults: &mut Diagnostics) {
              lock a Rust function and call that one",
         );
     }
+    signature.constness.is_none() && signature.abi.is_none()
 }
 
 fn returns_something(signature: &Signature, faults: &mut Diagnostics) {

@@ -13,6 +13,9 @@ use crate::suggest;
 impl Scope<'_> {
     pub(super) fn key(&self, faults: &mut Diagnostics) -> Option<Key> {
         let Some(arg) = self.args.get(Name::Key) else {
+            if self.args.incomplete() {
+                return None; // What could not be read may have been the key.
+            }
             faults.push(syn::Error::new(
                 Span::call_site(),
                 "what is locked? write `key = \"order:{order_id}\"`",

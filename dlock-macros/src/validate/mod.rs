@@ -23,23 +23,31 @@ pub(crate) fn validate(
         args,
         bound: &bound,
     };
+    // Everything is looked at before anything gives up: all faults are reported at once.
     let shape = function::shape(function, args, faults);
     let key = scope.key(faults);
     let lease = scope.lease(faults);
     let max_hold = scope.max_hold(lease.as_ref(), faults);
+    let mode = scope.mode(faults);
+    let wait = scope.wait(faults);
+    let on_lost = scope.on_lost(faults);
+    let on_busy = scope.on_busy(faults);
+    let guard = scope.guard(faults);
+    let label = scope.label(faults);
+    let krate = scope.krate(faults);
     let plan = Plan {
         key: key?,
-        mode: scope.mode(faults),
+        mode,
         lease,
         max_hold,
-        wait: scope.wait(faults),
-        on_lost: scope.on_lost(faults),
-        guard: scope.guard(faults),
-        on_busy: scope.on_busy(faults),
+        wait,
+        on_lost,
+        on_busy,
         when: scope.expression(Name::When),
+        guard,
         client: scope.expression(Name::Client),
-        label: scope.label(faults),
-        krate: scope.krate(faults),
+        label,
+        krate,
     };
     Some((plan, shape?))
 }
