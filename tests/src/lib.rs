@@ -1,1 +1,39 @@
 //! Servers and helpers for the tests of dlock.
+//!
+//! - [`RedisServer`] and [`RedisCluster`]: real servers on loopback that end with the value, and with
+//!   the test process however it ends.
+//! - [`Worker`]: another process that can be frozen and killed.
+//! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
+//! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
+//! - [`wait_until`] and [`wait_for`]: conditions with deadlines in place of sleeps.
+//!
+//! Everything here panics when it cannot do its work: in a test, that is the error report.
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "the harness fails a test by panicking, everywhere"
+)]
+
+mod cluster;
+
+mod events;
+mod folder;
+mod port;
+mod prefix;
+mod process;
+mod proxy;
+
+mod server;
+mod slot;
+mod wait;
+mod worker;
+
+pub use cluster::{
+    ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
+};
+pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
+pub use prefix::unique_prefix;
+pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};
+pub use server::{RedisServer, ServerOptions};
+pub use slot::{SLOTS, slot_of};
+pub use wait::{scaled, wait_for, wait_until};
+pub use worker::Worker;

@@ -1,0 +1,130 @@
+//! Making a client.
+
+use std::time::Duration;
+
+use super::config::Config;
+use super::inner::Inner;
+use super::{Client, host};
+use crate::error::Error;
+use crate::protocol::ClientId;
+use crate::store::Store;
+
+/// Settings for a [`Client`]; made by [`Client::builder`].
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dlock::Error> {
+/// use std::time::Duration;
+///
+/// let client = dlock::Client::builder()
+///     .url("memory://")
+///     .lease(Duration::from_secs(10))
+///     .prefix("shop")
+///     .build()
+///     .await?;
+/// assert_eq!(client.rw_lock("order:42")?.key().as_str(), "shop:{order:42}");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "nothing happens until `build` is awaited"]
+pub struct ClientBuilder {
+    url: String,
+    name: Option<String>,
+    config: Config,
+}
+
+impl ClientBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            url: "memory://".into(),
+            name: None,
+            config: Config::default(),
+        }
+    }
+
+    /// Where the locks live. Default: `memory://`, a store of this client's own.
+    ///
+    /// * `redis://[user:password@]host[:port][,host:port…][/database]`: one Redis or Valkey, or a
+    ///   cluster, which is recognised; several seeds are tried in turn (a database other than 0
+    ///   exists on a single server only)
+    /// * `rediss://…`: the same through TLS (cargo feature `tls`)
+    /// * `memory://name`: shared by all clients of this process that use the name
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.url = url.into();
+        self
+    }
+
+    /// The readable part of this client's hold ids, shown by `inspect`. Default: host name and
+    /// process id. Letters, digits and `.:_-` are kept, at most 24.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// How long a hold lasts without a renewal, which is how long a crashed holder keeps others
+    /// out. 200 ms to 24 h. Default: 30 s. Renewed at a third of it.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.config.lease = lease;
+        self
+    }
+
+    /// How long a hold renews itself before it is given up as lost; at least the lease. Default:
+    /// for ever.
+    pub fn max_hold(mut self, max_hold: Duration) -> Self {
+        self.config.max_hold = Some(max_hold);
+        self
+    }
+
+    /// What keys and channels start with: 1 to 64 bytes without `{`, `}` and `~`. Default:
+    /// `dlock`. Clients that share locks share the prefix.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.config.prefix = prefix.into();
+        self
+    }
+
+    /// How long an operation is tried again while servers fail or do not answer, as during a
+    /// failover; not how long to wait for a held lock. 1 ms to 1 h, at least the response
+    /// timeout. Default: 10 s.
+    pub fn retry_for(mut self, retry_for: Duration) -> Self {
+        self.config.retry_for = retry_for;
+        self
+    }
+
+    /// How long one attempt to connect may take. 1 ms to 1 h. Default: 500 ms.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.config.connect_timeout = timeout;
+        self
+    }
+
+    /// How long a server may take for one answer before the request is sent again. 1 ms to 1 h.
+    /// Default: 1 s.
+    pub fn response_timeout(mut self, timeout: Duration) -> Self {
+        self.config.response_timeout = timeout;
+        self
+    }
+
+    /// Connects and starts the client's background tasks on the current Tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig) for a setting out of range or a URL that
+    /// cannot be read; [`Unavailable`](crate::ErrorKind::Unavailable) when no seed answers within
+    /// `retry_for`; [`Unauthorized`](crate::ErrorKind::Unauthorized) for a wrong password or a
+    /// missing right.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes what was opened.
+    ///
+    /// # Panics
+    ///
+    /// Outside a Tokio runtime.
+    pub async fn build(self) -> Result<Client, Error> {
+        self.config.check()?;
+        let name = self.name.unwrap_or_else(host::name_and_pid);
+        let id = ClientId::new(&name);
+        let store = Store::open(&self.url, &self.config, &id).await?;
+        Ok(Client::from_inner(Inner::start(self.config, id, store)))
+    }
+}

@@ -1,0 +1,110 @@
+//! The public client type.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{ClientBuilder, Inner};
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::lock::RwLock;
+
+/// A connection to where locks live. Cheap to clone; all clones share their connections and
+/// background tasks.
+///
+/// The background tasks run on the Tokio runtime the client was built on, so let that runtime
+/// outlive the guards: without it nothing is renewed, and leases run out.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+impl Client {
+    pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {
+        Self { inner }
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
+    /// A client with default settings; see [`ClientBuilder::url`] for the URLs.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClientBuilder::build`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes what was opened.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let guard = client.rw_lock("order:42")?.write().await?;
+    /// guard.release().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn connect(url: &str) -> Result<Self, Error> {
+        Self::builder().url(url).build().await
+    }
+
+    /// Settings to start from.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::new()
+    }
+
+    /// A handle to the lock of this name. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name that is empty, longer than 512
+    /// bytes, or whose braces do not make a hash tag.
+    pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
+        let key = LockKey::new(&self.inner.config.prefix, name.as_ref())?;
+        Ok(RwLock::new(Arc::clone(&self.inner), key))
+    }
+
+    /// Gives up what this client and its clones hold, sends the releases still queued, and ends
+    /// the background tasks. Guards that are still alive report
+    /// [`LossReason::Shutdown`](crate::LossReason::Shutdown); later acquires answer
+    /// [`Closed`](crate::ErrorKind::Closed). A second call does nothing more.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](crate::ErrorKind::Timeout) (step `Release`) when releases could not be
+    /// delivered within `retry_for`; those locks become free when their leases end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the client closed; queued releases are still sent while the
+    /// runtime lives.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let guard = client.rw_lock("order:42")?.write().await?;
+    /// client.shutdown().await?;
+    /// assert!(guard.is_lost());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn shutdown(&self) -> Result<(), Error> {
+        self.inner.shutdown().await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("id", &self.inner.id.as_str())
+            .field("store", &self.inner.store)
+            .finish_non_exhaustive()
+    }
+}

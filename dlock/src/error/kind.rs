@@ -1,0 +1,115 @@
+//! What went wrong, as a value to match on.
+
+use std::fmt;
+
+/// The step a deadline cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Reaching a server and logging in.
+    Connect,
+    /// Waiting for the lock while somebody else held it.
+    Wait,
+    /// Waiting for the server's answer to one request.
+    Request,
+    /// Giving a hold back.
+    Release,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "connecting",
+            Self::Wait => "waiting for the lock",
+            Self::Request => "waiting for an answer",
+            Self::Release => "releasing",
+        })
+    }
+}
+
+/// Why a hold ended before it was released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LossReason {
+    /// No renewal was acknowledged before the lease ran out.
+    Expired,
+    /// The server no longer knew the hold when it was to be renewed or released.
+    Removed,
+    /// The hold was renewed up to its `max_hold` and then given up.
+    MaxHold,
+    /// The client was shut down while the guard was alive.
+    Shutdown,
+}
+
+impl LossReason {
+    /// The reason as a metric label value.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Removed => "removed",
+            Self::MaxHold => "max_hold",
+            Self::Shutdown => "shutdown",
+        }
+    }
+}
+
+impl fmt::Display for LossReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Expired => "its lease ran out before a renewal was acknowledged",
+            Self::Removed => "the server no longer knows it",
+            Self::MaxHold => "it reached its max_hold",
+            Self::Shutdown => "the client was shut down",
+        })
+    }
+}
+
+/// The kind of an [`Error`](crate::Error).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A lock name that cannot be turned into a safe key.
+    InvalidKey,
+    /// A setting that is out of range, or that contradicts another.
+    InvalidConfig,
+    /// Somebody else holds the lock and the caller did not want to wait.
+    Contended,
+    /// A deadline passed in the named step.
+    Timeout(Step),
+    /// The hold ended before it was released.
+    Lost(LossReason),
+    /// Waiting would never end: a reader asked for the write lock beside other readers.
+    WouldDeadlock,
+    /// No server could be reached, or the cluster cannot serve the key now.
+    Unavailable,
+    /// Wrong password, or the user lacks a right.
+    Unauthorized,
+    /// The key under this name is not a lock of ours.
+    ForeignKey,
+    /// The server refused or answered something unexpected.
+    Server,
+    /// The client was shut down.
+    Closed,
+    /// No client was installed for the attribute to use.
+    NotInstalled,
+}
+
+impl ErrorKind {
+    /// The kind as a metric label value.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidKey => "invalid_key",
+            Self::InvalidConfig => "invalid_config",
+            Self::Contended => "contended",
+            Self::Timeout(_) => "timeout",
+            Self::Lost(_) => "lost",
+            Self::WouldDeadlock => "would_deadlock",
+            Self::Unavailable => "unavailable",
+            Self::Unauthorized => "unauthorized",
+            Self::ForeignKey => "foreign_key",
+            Self::Server => "server",
+            Self::Closed => "closed",
+            Self::NotInstalled => "not_installed",
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The opaque error: a kind, a message that says what to do, perhaps a cause.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{ErrorKind, LossReason, Step};
+
+type Cause = Arc<dyn std::error::Error + Send + Sync + 'static>;
+
+/// Any failure of this crate.
+///
+/// Ask it with [`kind`](Error::kind) or the `is_…` methods; its text names the lock and says what
+/// to do. Cheap to clone. It never contains a password.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dlock::Error> {
+/// use std::time::Duration;
+///
+/// let client = dlock::Client::connect("memory://").await?;
+/// let lock = client.rw_lock("order:42")?;
+/// let _held = lock.write().await?;
+/// let error = lock.write_timeout(Duration::from_millis(20)).await.unwrap_err();
+/// assert!(error.is_timeout());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    message: Cow<'static, str>,
+    cause: Option<Cause>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            cause: None,
+        }))
+    }
+
+    pub(crate) fn with_cause(
+        kind: ErrorKind,
+        message: impl Into<Cow<'static, str>>,
+        cause: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            cause: Some(Arc::new(cause)),
+        }))
+    }
+
+    pub(crate) fn lost(name: &str, reason: LossReason) -> Self {
+        Self::new(
+            ErrorKind::Lost(reason),
+            format!(
+                "the hold on lock `{name}` was lost: {reason}; somebody else may hold the lock \
+                 now, so stop, and let the fencing token reject what was already sent"
+            ),
+        )
+    }
+
+    pub(crate) fn timed_out_waiting(name: &str, waited: Duration) -> Self {
+        Self::new(
+            ErrorKind::Timeout(Step::Wait),
+            format!(
+                "lock `{name}` was still held by others after {waited:?}; wait longer, or look at \
+                 who holds it with `inspect`"
+            ),
+        )
+    }
+
+    pub(crate) fn closed() -> Self {
+        Self::new(
+            ErrorKind::Closed,
+            "this client was shut down; build a new one",
+        )
+    }
+
+    pub(crate) fn unexpected_reply(name: &str) -> Self {
+        Self::new(
+            ErrorKind::Server,
+            format!(
+                "the answer for lock `{name}` makes no sense; do other programs write under this \
+                 prefix?"
+            ),
+        )
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Whether somebody else held the lock and the caller did not want to wait.
+    #[must_use]
+    pub fn is_contended(&self) -> bool {
+        self.kind() == ErrorKind::Contended
+    }
+
+    /// Whether a deadline passed; [`kind`](Error::kind) names the step.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Timeout(_))
+    }
+
+    /// Whether the hold ended before it was released.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Lost(_))
+    }
+
+    /// Whether waiting would never have ended.
+    #[must_use]
+    pub fn is_would_deadlock(&self) -> bool {
+        self.kind() == ErrorKind::WouldDeadlock
+    }
+
+    /// Whether no server could serve the request; trying again later may help.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        self.kind() == ErrorKind::Unavailable
+    }
+
+    /// Whether the password is wrong or the user lacks a right.
+    #[must_use]
+    pub fn is_unauthorized(&self) -> bool {
+        self.kind() == ErrorKind::Unauthorized
+    }
+
+    /// Whether a lock name or a setting was refused.
+    #[must_use]
+    pub fn is_invalid(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::InvalidKey | ErrorKind::InvalidConfig
+        )
+    }
+
+    /// Whether the client had been shut down.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.kind() == ErrorKind::Closed
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Error");
+        out.field("kind", &self.0.kind)
+            .field("message", &self.0.message);
+        if let Some(cause) = &self.0.cause {
+            out.field("cause", &format_args!("{cause}"));
+        }
+        out.finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0
+            .cause
+            .as_deref()
+            .map(|cause| cause as &(dyn std::error::Error + 'static))
+    }
+}

@@ -1,0 +1,187 @@
+//! Lock names and the keys made of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind};
+use crate::slot::{Slot, hash_tag};
+
+/// The longest lock name, in bytes.
+pub const MAX_NAME_BYTES: usize = 512;
+
+/// A checked lock name with its key and slot.
+///
+/// The name `order:42` becomes the key `dlock:{order:42}`, so that everything of one lock shares a
+/// slot. A name that brings a hash tag keeps it: `{tenant:7}:order:1` becomes
+/// `dlock:{tenant:7}:order:1`, next to the tenant's data. (So `a` and `{a}` name the same lock.)
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dlock::Error> {
+/// let client = dlock::Client::connect("memory://").await?;
+/// let lock = client.rw_lock("{tenant:7}:order:1")?;
+/// assert_eq!(lock.key().as_str(), "dlock:{tenant:7}:order:1");
+/// assert_eq!(lock.key().slot(), dlock::Slot::of("tenant:7"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct LockKey {
+    text: Arc<str>,
+    prefix_len: u16,
+    wrapped: bool,
+    slot: Slot,
+}
+
+impl LockKey {
+    /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`].
+    pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
+        let wrapped = check_name(name)?;
+        let text: Arc<str> = if wrapped {
+            [prefix, ":{", name, "}"].concat().into()
+        } else {
+            [prefix, ":", name].concat().into()
+        };
+        let prefix_len = u16::try_from(prefix.len())
+            .map_err(|_| Error::new(ErrorKind::InvalidConfig, "the prefix is too long"))?;
+        let slot = Slot::of(&text);
+        Ok(Self {
+            text,
+            prefix_len,
+            wrapped,
+            slot,
+        })
+    }
+
+    /// The key of the lock's hash.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The lock's name as the caller gave it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let tagged = self.tagged();
+        if self.wrapped {
+            &tagged[1..tagged.len() - 1]
+        } else {
+            tagged
+        }
+    }
+
+    /// The slot the lock lives in.
+    #[must_use]
+    pub fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    /// The prefix in front of the name.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.text[..usize::from(self.prefix_len)]
+    }
+
+    /// The name with its hash tag.
+    pub(crate) fn tagged(&self) -> &str {
+        &self.text[usize::from(self.prefix_len) + 1..]
+    }
+}
+
+impl PartialEq for LockKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for LockKey {}
+
+impl std::hash::Hash for LockKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl fmt::Debug for LockKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LockKey").field(&self.text).finish()
+    }
+}
+
+impl fmt::Display for LockKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Whether the name needs to be wrapped in braces to become a hash tag.
+fn check_name(name: &str) -> Result<bool, Error> {
+    let refuse = |why: &str| {
+        let shown: String = name.chars().take(60).collect();
+        Err(Error::new(
+            ErrorKind::InvalidKey,
+            format!("lock name `{shown}` {why}"),
+        ))
+    };
+    if name.is_empty() {
+        return refuse("is empty; name the thing it guards, such as `order:42`");
+    }
+    if name.len() > MAX_NAME_BYTES {
+        return refuse("is longer than 512 bytes; use an id or a hash of the long part");
+    }
+    if hash_tag(name).is_some() {
+        return Ok(false);
+    }
+    if name.contains(['{', '}']) {
+        return refuse(
+            "has a brace but no hash tag; write a non-empty `{tag}`, or leave the braces out",
+        );
+    }
+    Ok(true)
+}
+
+/// Checks a key prefix: 1 to 64 bytes, without braces (they would become the hash tag) and `~`
+/// (which sets a lock's other keys apart).
+pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
+    if prefix.is_empty() || prefix.len() > 64 || prefix.contains(['{', '}', '~']) {
+        return Err(Error::new(
+            ErrorKind::InvalidConfig,
+            format!("prefix `{prefix}` must have 1 to 64 bytes and none of `{{`, `}}`, `~`"),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LockKey, check_prefix};
+    use crate::slot::Slot;
+
+    #[test]
+    fn a_name_is_wrapped_unless_it_brings_a_tag() {
+        for (name, key) in [
+            ("order:42", "p:{order:42}"),
+            ("{t:7}:order", "p:{t:7}:order"),
+            ("x}{t}", "p:x}{t}"),
+        ] {
+            let made = LockKey::new("p", name).expect(name);
+            assert_eq!((made.as_str(), made.name()), (key, name));
+        }
+    }
+
+    #[test]
+    fn the_slot_is_that_of_the_tag_alone() {
+        let key = LockKey::new("some-prefix", "order:42").expect("valid");
+        assert_eq!(key.slot(), Slot::of("order:42"));
+    }
+
+    #[test]
+    fn names_that_break_the_tag_are_refused() {
+        let long = "x".repeat(513);
+        for name in ["", "{}", "a{}b", "{a", "a}", "}", &long] {
+            assert!(LockKey::new("p", name).is_err(), "{name}");
+        }
+        for prefix in ["", "a{b", "a}", "a~"] {
+            assert!(check_prefix(prefix).is_err(), "{prefix}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! One hold on the server, as its client sees it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use crate::clock::BootInstant;
+use crate::error::{Error, LossReason};
+use crate::key::LockKey;
+use crate::lock::Settings;
+use crate::metrics::LockMetrics;
+use crate::mode::Mode;
+use crate::protocol::HoldId;
+use crate::token::FencingToken;
+
+const LIVE: u8 = 0;
+const RELEASED: u8 = 1;
+const LOST_EXPIRED: u8 = 2;
+const LOST_REMOVED: u8 = 3;
+const LOST_MAX_HOLD: u8 = 4;
+const LOST_SHUTDOWN: u8 = 5;
+
+/// What the server granted, and until when this client may rely on it.
+pub(crate) struct Hold {
+    pub(crate) key: LockKey,
+    pub(crate) id: HoldId,
+    pub(crate) mode: Mode,
+    pub(crate) lease: Duration,
+    renews_for: Option<Duration>,
+    pub(crate) metrics: Arc<LockMetrics>,
+    /// Boot clock, ns: when this client must stop relying on the hold. Moved by acknowledged
+    /// renewals only, and never once it has passed.
+    deadline: AtomicU64,
+    /// Boot clock, ns: when the hold has been renewed for long enough.
+    give_up_at: AtomicU64,
+    last_token: AtomicU64,
+    state: AtomicU8,
+    lost: Notify,
+    /// The hold's place in the renewal queue; guarded by that queue's lock.
+    pub(crate) renewal_due: AtomicU64,
+}
+
+impl Hold {
+    pub(crate) fn new(
+        key: LockKey,
+        id: HoldId,
+        mode: Mode,
+        settings: &Settings,
+        metrics: Arc<LockMetrics>,
+        token: FencingToken,
+        sent_at: BootInstant,
+    ) -> Self {
+        let lease = settings.lease;
+        let hold = Self {
+            key,
+            id,
+            mode,
+            lease,
+            renews_for: settings.max_hold,
+            metrics,
+            deadline: AtomicU64::new(safe_deadline(sent_at, lease).as_nanos()),
+            give_up_at: AtomicU64::new(u64::MAX),
+            last_token: AtomicU64::new(token.as_u64()),
+            state: AtomicU8::new(LIVE),
+            lost: Notify::new(),
+            renewal_due: AtomicU64::new(0),
+        };
+        hold.restart_max_hold(sent_at);
+        hold
+    }
+
+    /// Counts `max_hold` from here: a new user has taken over.
+    pub(crate) fn restart_max_hold(&self, from: BootInstant) {
+        if let Some(max_hold) = self.renews_for {
+            self.give_up_at
+                .store((from + max_hold).as_nanos(), Ordering::Release);
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> BootInstant {
+        BootInstant::from_nanos(self.deadline.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn give_up_at(&self) -> BootInstant {
+        BootInstant::from_nanos(self.give_up_at.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn last_token(&self) -> FencingToken {
+        FencingToken::new(self.last_token.load(Ordering::Acquire))
+    }
+
+    /// The next token for a local hand-over; the server's next one will be larger still.
+    pub(crate) fn next_token(&self) -> FencingToken {
+        FencingToken::new(self.last_token.fetch_add(1, Ordering::AcqRel) + 1)
+    }
+
+    /// A fresh token from the server.
+    pub(crate) fn raise_token(&self, token: FencingToken) {
+        self.last_token.fetch_max(token.as_u64(), Ordering::AcqRel);
+    }
+
+    /// A renewal was acknowledged. `false` if it came too late: the hold stays lost.
+    pub(crate) fn extend(&self, sent_at: BootInstant) -> bool {
+        if self.loss().is_some() {
+            return false;
+        }
+        self.deadline.fetch_max(
+            safe_deadline(sent_at, self.lease).as_nanos(),
+            Ordering::AcqRel,
+        );
+        true
+    }
+
+    /// When to renew: after a third of the lease, less up to a fifth of that, so that holds
+    /// granted together do not all renew together.
+    pub(crate) fn next_renewal(&self, from: BootInstant) -> BootInstant {
+        let after = (self.lease / 3).mul_f64(1.0 - fastrand::f64() / 5.0);
+        (from + after).min(self.give_up_at())
+    }
+
+    /// Why the hold is lost, if it is. Looks at the clock, so that nobody has to run in time for
+    /// this to be right.
+    pub(crate) fn loss(&self) -> Option<LossReason> {
+        match self.state.load(Ordering::Acquire) {
+            LIVE => {
+                if BootInstant::now() < self.deadline() {
+                    return None;
+                }
+                self.lose(LossReason::Expired);
+                self.loss_recorded()
+            }
+            RELEASED => None,
+            _ => self.loss_recorded(),
+        }
+    }
+
+    fn loss_recorded(&self) -> Option<LossReason> {
+        match self.state.load(Ordering::Acquire) {
+            LOST_EXPIRED => Some(LossReason::Expired),
+            LOST_REMOVED => Some(LossReason::Removed),
+            LOST_MAX_HOLD => Some(LossReason::MaxHold),
+            LOST_SHUTDOWN => Some(LossReason::Shutdown),
+            _ => None,
+        }
+    }
+
+    /// Ends a live hold as lost, once and for all; whether it was live.
+    pub(crate) fn lose(&self, reason: LossReason) -> bool {
+        let state = match reason {
+            LossReason::Expired => LOST_EXPIRED,
+            LossReason::Removed => LOST_REMOVED,
+            LossReason::MaxHold => LOST_MAX_HOLD,
+            LossReason::Shutdown => LOST_SHUTDOWN,
+        };
+        let was_live = self.leave(state);
+        if was_live {
+            self.metrics.lost(reason);
+            self.lost.notify_waiters();
+        }
+        was_live
+    }
+
+    /// Ends a live hold as released; whether it was live.
+    pub(crate) fn finish(&self) -> bool {
+        self.leave(RELEASED)
+    }
+
+    fn leave(&self, state: u8) -> bool {
+        self.state
+            .compare_exchange(LIVE, state, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    pub(crate) fn is_live(&self) -> bool {
+        self.state.load(Ordering::Acquire) == LIVE
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.loss() {
+            Some(reason) => Err(Error::lost(self.key.name(), reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Completes when the hold is lost; with its own timer, so that it does not depend on the
+    /// renewal task. The timer is short because it stands still while the machine sleeps.
+    pub(crate) async fn lost(&self) -> LossReason {
+        loop {
+            let notified = self.lost.notified();
+            tokio::pin!(notified);
+            notified.as_mut().enable();
+            if let Some(reason) = self.loss() {
+                return reason;
+            }
+            let left = self.deadline().since(BootInstant::now());
+            tokio::select! {
+                () = notified => {}
+                () = sleep(left.clamp(Duration::from_millis(1), Duration::from_secs(1))) => {}
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold")
+            .field("key", &self.key.as_str())
+            .field("id", &self.id)
+            .field("mode", &self.mode)
+            .field("lost", &self.loss_recorded())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Until when a lease counted from `sent_at` may be relied on: the margin covers clocks that run
+/// at different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
+fn safe_deadline(sent_at: BootInstant, lease: Duration) -> BootInstant {
+    let margin = lease / 100 + Duration::from_millis(2);
+    sent_at + lease.saturating_sub(margin)
+}

@@ -1,0 +1,154 @@
+//! What a guard stands on.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::hold::Hold;
+use super::shared_hold::SharedHold;
+use crate::client::Inner;
+use crate::clock::BootInstant;
+use crate::error::{Error, LossReason};
+use crate::metrics::LockMetrics;
+use crate::protocol::{Op, Reply};
+use crate::token::FencingToken;
+
+/// One user of a hold. Dropping it passes the hold on, or queues its release.
+#[must_use = "dropping it gives the lock back"]
+pub(crate) struct Holding {
+    inner: Arc<Inner>,
+    pub(super) shared: Arc<SharedHold>,
+    pub(super) token: FencingToken,
+    /// What to report to, since the guard was handed out.
+    reports: Option<(Arc<LockMetrics>, BootInstant)>,
+    left: bool,
+}
+
+impl Holding {
+    pub(super) fn new(inner: &Arc<Inner>, shared: Arc<SharedHold>, token: FencingToken) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            shared,
+            token,
+            reports: None,
+            left: false,
+        }
+    }
+
+    /// From now on somebody holds the lock through this.
+    pub(super) fn report_to(&mut self, metrics: &Arc<LockMetrics>) {
+        metrics.hold_began(self.hold().mode);
+        self.reports = Some((Arc::clone(metrics), BootInstant::now()));
+    }
+
+    pub(crate) fn hold(&self) -> &Hold {
+        &self.shared.hold
+    }
+
+    pub(crate) fn token(&self) -> FencingToken {
+        self.token
+    }
+
+    /// Leaves the hold without a word to the gate: the server has given it to somebody else.
+    pub(super) fn disarm(mut self) {
+        self.left = true;
+        self.end(false);
+    }
+
+    /// Undoes its making, for the gate, which keeps count itself.
+    pub(super) fn forget(mut self) {
+        self.left = true;
+    }
+
+    pub(crate) async fn release(mut self) -> Result<(), Error> {
+        let loss = self.hold().check();
+        if !self.leave() {
+            return loss;
+        }
+        let released = self.end(true);
+        loss?;
+        let Some(backstop) = released else {
+            return self.hold().check();
+        };
+        let hold = self.hold();
+        let op = Op::Release {
+            hold: hold.id.clone(),
+            last_token: hold.last_token(),
+        };
+        let deadline = Instant::now() + self.inner.config.retry_for;
+        let answer = self.inner.store.call(&hold.key, &op, deadline).await?;
+        backstop.disarm();
+        if answer.reply == Reply::Gone && !answer.resent {
+            let reason = if BootInstant::now() < hold.deadline() {
+                LossReason::Removed
+            } else {
+                LossReason::Expired
+            };
+            return Err(Error::lost(hold.key.name(), reason));
+        }
+        Ok(())
+    }
+
+    /// Leaves once; whether the hold must now go back to the server.
+    fn leave(&mut self) -> bool {
+        if std::mem::replace(&mut self.left, true) {
+            return false;
+        }
+        if let Some((metrics, since)) = self.reports.take() {
+            metrics.hold_ended(self.hold().mode, BootInstant::now().since(since));
+        }
+        !self.shared.gated || self.inner.gates.leave(&self.inner, &self.shared)
+    }
+
+    /// Ends the hold on this side. With `give_back`, what is returned sees to it that the server
+    /// hears of it; a hold lost already is cleared away in the background.
+    fn end(&self, give_back: bool) -> Option<Backstop> {
+        self.inner.renewals.remove(self.hold());
+        let was_live = self.hold().finish();
+        let backstop = give_back.then(|| Backstop {
+            inner: Arc::clone(&self.inner),
+            shared: Some(Arc::clone(&self.shared)),
+        });
+        backstop.filter(|_| was_live)
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        if self.leave() {
+            self.end(true);
+        }
+    }
+}
+
+impl fmt::Debug for Holding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Holding")
+            .field("key", &self.hold().key.as_str())
+            .field("token", &self.token)
+            .field("lost", &self.hold().loss())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Queues the release unless the server has answered it.
+#[must_use = "dropping it queues the release"]
+struct Backstop {
+    inner: Arc<Inner>,
+    shared: Option<Arc<SharedHold>>,
+}
+
+impl Backstop {
+    fn disarm(mut self) {
+        self.shared = None;
+    }
+}
+
+impl Drop for Backstop {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            self.inner.releaser.release(&shared.hold);
+        }
+    }
+}

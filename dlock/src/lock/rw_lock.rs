@@ -1,0 +1,311 @@
+//! The handle to one lock.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::acquire::acquire;
+use super::holding::Holding;
+use super::settings::Settings;
+use super::wait::Wait;
+use super::{ReadGuard, WriteGuard};
+use crate::client::Inner;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::metrics::{self, LockMetrics};
+use crate::mode::Mode;
+use crate::protocol::{LockInfo, Op, Reply};
+
+/// A read/write lock with a name, shared by everybody who uses the name and the prefix.
+///
+/// Made by [`Client::rw_lock`](crate::Client::rw_lock). A handle is cheap, holds nothing by itself,
+/// and can be cloned and sent to other tasks. Its settings concern what is acquired through it;
+/// values out of range are reported when it is.
+///
+/// # Fairness
+///
+/// Waiters are served in order, phase-fair between readers and writers: a waiting writer keeps new
+/// readers out, and when it is done, all readers that waited enter together. Inside one process a
+/// hold is passed on from task to task without asking the server, for at most 5 ms or 4096
+/// times; then another process gets its turn if one waits.
+#[derive(Debug, Clone)]
+pub struct RwLock {
+    pub(super) inner: Arc<Inner>,
+    pub(super) key: LockKey,
+    pub(super) settings: Settings,
+    pub(super) metrics: Arc<LockMetrics>,
+}
+
+impl RwLock {
+    pub(crate) fn new(inner: Arc<Inner>, key: LockKey) -> Self {
+        let settings = Settings::new(&inner.config);
+        let metrics = metrics::for_label(&settings.label);
+        Self {
+            inner,
+            key,
+            settings,
+            metrics,
+        }
+    }
+
+    /// How long a hold lasts without a renewal. 200 ms to 24 h. Default: the client's.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.settings.lease = lease;
+        self
+    }
+
+    /// How long a hold renews itself before it is given up as lost; at least the lease. Default:
+    /// the client's.
+    #[must_use]
+    pub fn max_hold(mut self, max_hold: Duration) -> Self {
+        self.settings.max_hold = Some(max_hold);
+        self
+    }
+
+    /// The value of the `lock` label in metrics. Default: `unnamed`. Use few values: the
+    /// template of a key, never a rendered one.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<Cow<'static, str>>) -> Self {
+        self.settings.label = label.into().into();
+        self.metrics = metrics::for_label(&self.settings.label);
+        self
+    }
+
+    /// Acquires on behalf of an explicit owner, 1 to 256 bytes. An owner that holds the lock may
+    /// acquire it again, through any guard and from any process: write after write, read after
+    /// write (releasing the write then leaves the read), read after read, and write after read
+    /// while no other owner reads. Default: every acquisition stands for itself.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.settings.owner = Some(owner.into().into());
+        self
+    }
+
+    /// The lock's key on the server.
+    #[must_use]
+    pub fn key(&self) -> &LockKey {
+        &self.key
+    }
+
+    /// Acquires to read, shared with other readers; waits as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig) for a setting out of range;
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) when the servers fail for longer than
+    /// `retry_for`; [`Unauthorized`](crate::ErrorKind::Unauthorized),
+    /// [`ForeignKey`](crate::ErrorKind::ForeignKey), [`Server`](crate::ErrorKind::Server) as the
+    /// server says; [`Closed`](crate::ErrorKind::Closed) after a shutdown.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up the place in line, or the lock if it was granted meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let (one, two) = (lock.read().await?, lock.read().await?);
+    /// # drop((one, two));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn read(&self) -> Result<ReadGuard, Error> {
+        self.always(Mode::Read, Wait::Forever)
+            .await
+            .map(ReadGuard::new)
+    }
+
+    /// Acquires to write, alone; waits as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and [`WouldDeadlock`](crate::ErrorKind::WouldDeadlock) when this
+    /// explicit owner reads beside other readers.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let guard = client.rw_lock("order:42")?.write().await?;
+    /// guard.check()?;
+    /// guard.release().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn write(&self) -> Result<WriteGuard, Error> {
+        self.always(Mode::Write, Wait::Forever)
+            .await
+            .map(WriteGuard::new)
+    }
+
+    /// Acquires to read if that is possible at once; `None` if somebody writes or waits to.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let writing = lock.write().await?;
+    /// assert!(lock.try_read().await?.is_none());
+    /// # drop(writing);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn try_read(&self) -> Result<Option<ReadGuard>, Error> {
+        let holding = acquire(self, Mode::Read, Wait::No).await?;
+        Ok(holding.map(ReadGuard::new))
+    }
+
+    /// Acquires to write if that is possible at once; `None` if anybody holds the lock or waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("nightly")?;
+    /// match lock.try_write().await? {
+    ///     Some(guard) => guard.release().await?,
+    ///     None => println!("somebody else is at it"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn try_write(&self) -> Result<Option<WriteGuard>, Error> {
+        let holding = acquire(self, Mode::Write, Wait::No).await?;
+        Ok(holding.map(WriteGuard::new))
+    }
+
+    /// Acquires to read, waiting at most this long.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and [`Timeout`](crate::ErrorKind::Timeout) when the time is up.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// use std::time::Duration;
+    ///
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.read_timeout(Duration::from_secs(2)).await?;
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn read_timeout(&self, patience: Duration) -> Result<ReadGuard, Error> {
+        self.always(Mode::Read, Wait::within(patience))
+            .await
+            .map(ReadGuard::new)
+    }
+
+    /// Acquires to write, waiting at most this long.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write), and [`Timeout`](crate::ErrorKind::Timeout) when the time is up.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// use std::time::Duration;
+    ///
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.write_timeout(Duration::from_secs(2)).await?;
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn write_timeout(&self, patience: Duration) -> Result<WriteGuard, Error> {
+        self.always(Mode::Write, Wait::within(patience))
+            .await
+            .map(WriteGuard::new)
+    }
+
+    /// Who holds the lock and who waits, as the server sees it now. Tasks that wait inside this or
+    /// another process behind one of its own are not in it.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.write().await?;
+    /// let info = lock.inspect().await?;
+    /// assert_eq!(info.mode(), Some(dlock::Mode::Write));
+    /// assert_eq!(info.last_token, Some(guard.fencing_token()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn inspect(&self) -> Result<LockInfo, Error> {
+        self.inner.check_open()?;
+        let deadline = Instant::now() + self.inner.config.retry_for;
+        let answer = self.inner.store.call(&self.key, &Op::Inspect, deadline);
+        match answer.await?.reply {
+            Reply::Info(info) => Ok(info),
+            _ => Err(Error::unexpected_reply(self.key.name())),
+        }
+    }
+
+    /// Acquires with a wait, so that there is never nothing.
+    async fn always(&self, mode: Mode, wait: Wait) -> Result<Holding, Error> {
+        let holding = acquire(self, mode, wait).await?;
+        holding.ok_or_else(|| Error::unexpected_reply(self.key.name()))
+    }
+}

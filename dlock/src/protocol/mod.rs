@@ -1,0 +1,11 @@
+//! What clients ask of a store and what it answers: the contract both stores implement.
+
+mod hold_id;
+mod op;
+mod reply;
+mod wire;
+
+pub use hold_id::{ClientId, HoldId};
+pub use op::Op;
+pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};
+pub use wire::{Script, decode, encode};

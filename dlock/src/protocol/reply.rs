@@ -1,0 +1,78 @@
+//! The answers.
+
+use std::time::Duration;
+
+use crate::mode::Mode;
+use crate::token::FencingToken;
+
+/// What a store answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// The lock is held (acquire), or still held (yield).
+    Granted(FencingToken),
+    /// Waiting in line; look again after this long unless woken earlier.
+    Queued(Duration),
+    /// Not free; nothing was left behind. Worth another look after this long.
+    Busy(Duration),
+    /// Waiting would never end.
+    WouldDeadlock,
+    /// Done: released, renewed, abandoned, or yielded to somebody.
+    Done,
+    /// There was no such hold (or, for abandon, neither hold nor place).
+    Gone,
+    /// The state of the lock.
+    Info(LockInfo),
+}
+
+/// The state of a lock at one moment, as the server saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct LockInfo {
+    /// The last token granted, while the server remembers it (one second beyond the last hold).
+    pub last_token: Option<FencingToken>,
+    /// Who holds the lock now, by id.
+    pub holders: Vec<HoldInfo>,
+    /// Who waits: writers in their order, then readers in theirs.
+    pub waiters: Vec<WaiterInfo>,
+}
+
+impl LockInfo {
+    /// How the lock is held now; `None` if it is free.
+    #[must_use]
+    pub fn mode(&self) -> Option<Mode> {
+        let write = self.holders.iter().any(|hold| hold.mode == Mode::Write);
+        match (write, self.holders.is_empty()) {
+            (true, _) => Some(Mode::Write),
+            (false, false) => Some(Mode::Read),
+            (false, true) => None,
+        }
+    }
+}
+
+/// One hold of a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HoldInfo {
+    /// The id of the acquisition: `<client name>/<random>/<counter>`.
+    pub id: String,
+    /// Read or write.
+    pub mode: Mode,
+    /// What is left of its lease, by the server's clock.
+    pub remaining: Duration,
+    /// The token it was granted with.
+    pub token: FencingToken,
+    /// The explicit owner, if it has one.
+    pub owner: Option<String>,
+}
+
+/// One waiter in a lock's line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaiterInfo {
+    /// The id of the acquisition that waits.
+    pub id: String,
+    /// Read or write.
+    pub mode: Mode,
+    /// How long its place is kept without a refresh.
+    pub remaining: Duration,
+}

@@ -1,0 +1,187 @@
+//! How operations are written for the scripts, and their answers read. Nothing else knows.
+
+use std::time::Duration;
+
+use redis::{Cmd, RedisWrite, Value};
+
+use super::{HoldInfo, LockInfo, Op, Reply, WaiterInfo};
+use crate::key::LockKey;
+use crate::mode::Mode;
+use crate::token::FencingToken;
+
+/// The scripts, one per operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Script {
+    /// `acquire.lua`
+    Acquire,
+    /// `release.lua`
+    Release,
+    /// `renew.lua`
+    Renew,
+    /// `abandon.lua`
+    Abandon,
+    /// `yield.lua`
+    Yield,
+    /// `inspect.lua`
+    Inspect,
+}
+
+impl Script {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Acquire,
+        Self::Release,
+        Self::Renew,
+        Self::Abandon,
+        Self::Yield,
+        Self::Inspect,
+    ];
+
+    /// The script that carries out an operation.
+    #[must_use]
+    pub fn of(op: &Op) -> Self {
+        match op {
+            Op::Acquire { .. } => Self::Acquire,
+            Op::Release { .. } => Self::Release,
+            Op::Renew { .. } => Self::Renew,
+            Op::Abandon { .. } => Self::Abandon,
+            Op::Yield { .. } => Self::Yield,
+            Op::Inspect => Self::Inspect,
+        }
+    }
+}
+
+/// Appends what follows the script in `EVAL` and `EVALSHA`: the keys and the arguments.
+///
+/// `publish` is the command that wakes waiters (`SPUBLISH`, `PUBLISH`, or empty for none).
+pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str) {
+    let (prefix, tagged) = (key.prefix(), key.tagged());
+    cmd.write_arg(b"4");
+    cmd.write_arg(key.as_str().as_bytes());
+    for part in ["l", "w", "r"] {
+        cmd.write_arg_fmt(format_args!("{prefix}~{part}:{tagged}"));
+    }
+    match op {
+        Op::Acquire {
+            hold,
+            mode,
+            lease,
+            owner,
+            queue,
+        } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg(match mode {
+                Mode::Read => b"r",
+                Mode::Write => b"w",
+            });
+            cmd.write_arg_fmt(lease.as_micros());
+            cmd.write_arg(owner.as_deref().unwrap_or("").as_bytes());
+            cmd.write_arg_fmt(queue.map_or(0, |queue| queue.as_micros()));
+        }
+        Op::Release { hold, last_token } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(last_token);
+        }
+        Op::Renew { hold, lease } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(lease.as_micros());
+            return;
+        }
+        Op::Abandon { hold } => cmd.write_arg_fmt(hold),
+        Op::Yield {
+            hold,
+            last_token,
+            lease,
+        } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(last_token);
+            cmd.write_arg_fmt(lease.as_micros());
+        }
+        Op::Inspect => return,
+    }
+    if !matches!(op, Op::Acquire { .. }) {
+        cmd.write_arg(publish.as_bytes());
+        cmd.write_arg_fmt(format_args!("{prefix}~c:{tagged}:"));
+    }
+}
+
+/// Reads a script's answer; `None` if it is not one.
+#[must_use]
+pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
+    let Value::Array(parts) = value else {
+        return None;
+    };
+    if matches!(op, Op::Inspect) {
+        return info(parts).map(Reply::Info);
+    }
+    let code = int(parts.first()?)?;
+    let number = parts.get(1).and_then(int);
+    Some(match (op, code) {
+        (Op::Acquire { .. } | Op::Yield { .. }, 1) => Reply::Granted(FencingToken::new(number?)),
+        (Op::Acquire { .. }, 2) => Reply::Queued(Duration::from_micros(number?)),
+        (Op::Acquire { .. }, 0) => Reply::Busy(Duration::from_micros(number?)),
+        (Op::Acquire { .. }, 3) => Reply::WouldDeadlock,
+        (Op::Yield { .. }, 2) | (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }, 1) => {
+            Reply::Done
+        }
+        (_, 0) => Reply::Gone,
+        _ => return None,
+    })
+}
+
+fn info(parts: &[Value]) -> Option<LockInfo> {
+    let [last, Value::Array(holds), Value::Array(waiters)] = parts else {
+        return None;
+    };
+    let last = int(last)?;
+    let mut holders = holds
+        .chunks_exact(5)
+        .map(|hold| {
+            Some(HoldInfo {
+                id: text(&hold[0])?,
+                mode: mode(&hold[1])?,
+                remaining: Duration::from_micros(int(&hold[2])?),
+                token: FencingToken::new(int(&hold[3])?),
+                owner: text(&hold[4]).filter(|owner| !owner.is_empty()),
+            })
+        })
+        .collect::<Option<Vec<_>>>()?;
+    holders.sort_by(|a, b| a.id.cmp(&b.id));
+    Some(LockInfo {
+        last_token: (last > 0).then(|| FencingToken::new(last)),
+        holders,
+        waiters: waiters
+            .chunks_exact(3)
+            .map(|waiter| {
+                Some(WaiterInfo {
+                    id: text(&waiter[0])?,
+                    mode: mode(&waiter[1])?,
+                    remaining: Duration::from_micros(int(&waiter[2])?),
+                })
+            })
+            .collect::<Option<_>>()?,
+    })
+}
+
+fn int(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(int) => u64::try_from(*int).ok(),
+        _ => None,
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8(bytes.clone()).ok(),
+        Value::SimpleString(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn mode(value: &Value) -> Option<Mode> {
+    match text(value)?.as_str() {
+        "r" => Some(Mode::Read),
+        "w" => Some(Mode::Write),
+        _ => None,
+    }
+}

@@ -1,0 +1,66 @@
+//! The task that delivers releases.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep};
+
+use super::queue::Item;
+use crate::clock::BootInstant;
+use crate::store::{NodeId, Store};
+
+/// Releases in one pipeline.
+const BATCH: usize = 256;
+
+pub(super) async fn run(
+    mut receiver: UnboundedReceiver<Item>,
+    store: Arc<Store>,
+    response_timeout: Duration,
+) {
+    let mut items = Vec::new();
+    while receiver.recv_many(&mut items, BATCH).await > 0 {
+        for (node, items) in by_node(&store, items.drain(..)) {
+            // A job for each node, so that a slow one holds up nobody else's releases.
+            tokio::spawn(deliver(Arc::clone(&store), node, items, response_timeout));
+        }
+    }
+}
+
+fn by_node(store: &Store, items: impl Iterator<Item = Item>) -> HashMap<NodeId, Vec<Item>> {
+    let mut groups: HashMap<NodeId, Vec<Item>> = HashMap::new();
+    for item in items {
+        let node = store.node_of(item.key.slot());
+        groups.entry(node).or_default().push(item);
+    }
+    groups
+}
+
+/// Sends until answered, or until the lease has ended anyway.
+async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_timeout: Duration) {
+    let mut groups = HashMap::from([(node, items)]);
+    while !groups.is_empty() {
+        let mut unanswered = Vec::new();
+        for (node, items) in groups {
+            let batch: Vec<_> = items
+                .iter()
+                .map(|item| (item.key.clone(), item.op.clone()))
+                .collect();
+            let deadline = Instant::now() + response_timeout;
+            let answers = store.call_batch(&node, &batch, deadline).await;
+            let now = BootInstant::now();
+            unanswered.extend(
+                items
+                    .into_iter()
+                    .zip(answers)
+                    .filter(|(item, answer)| answer.is_err() && now < item.until)
+                    .map(|(item, _)| item),
+            );
+        }
+        groups = by_node(&store, unanswered.into_iter());
+        if !groups.is_empty() {
+            sleep(Duration::from_millis(fastrand::u64(20..200))).await;
+        }
+    }
+}

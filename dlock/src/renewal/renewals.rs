@@ -1,0 +1,120 @@
+//! The client's side of renewal: registering holds, ending them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::queue::Queue;
+use super::task;
+use crate::client::Inner;
+use crate::clock::BootInstant;
+use crate::error::LossReason;
+use crate::lock::Hold;
+use crate::releaser::ReleaseQueue;
+use crate::store::Store;
+
+/// All holds of a client, renewed by one task.
+#[derive(Debug)]
+pub(crate) struct Renewals {
+    queue: Mutex<Queue>,
+    /// Boot clock, ns: until when the task sleeps. A hold that is due later need not wake it.
+    sleeps_until: AtomicU64,
+    pub(super) changed: Notify,
+    stopped: AtomicBool,
+    client: Weak<Inner>,
+    releases: ReleaseQueue,
+    pub(super) response_timeout: Duration,
+}
+
+impl Renewals {
+    pub(crate) fn start(
+        client: Weak<Inner>,
+        store: Arc<Store>,
+        releases: ReleaseQueue,
+        response_timeout: Duration,
+    ) -> Arc<Self> {
+        let renewals = Arc::new(Self {
+            queue: Mutex::default(),
+            sleeps_until: AtomicU64::new(u64::MAX),
+            changed: Notify::new(),
+            stopped: AtomicBool::new(false),
+            client,
+            releases,
+            response_timeout,
+        });
+        tokio::spawn(task::run(Arc::clone(&renewals), store));
+        renewals
+    }
+
+    /// Starts to renew a hold. `false` after [`stop`](Self::stop): then the hold must go back.
+    pub(crate) fn add(&self, hold: &Arc<Hold>) -> bool {
+        let due = hold.next_renewal(BootInstant::now());
+        let mut queue = self.lock();
+        if self.stopped.load(Ordering::Relaxed) {
+            return false;
+        }
+        queue.put(Arc::clone(hold), due);
+        drop(queue);
+        if due.as_nanos() < self.sleeps_until.load(Ordering::Acquire) {
+            self.changed.notify_one();
+        }
+        true
+    }
+
+    /// Stops to renew a hold.
+    pub(crate) fn remove(&self, hold: &Hold) {
+        self.lock().take(hold);
+    }
+
+    /// Looks at a hold again at `due`, unless it has ended meanwhile.
+    pub(super) fn again(&self, hold: Arc<Hold>, due: BootInstant) {
+        let mut queue = self.lock();
+        if hold.is_live() && !self.stopped.load(Ordering::Relaxed) {
+            queue.put(hold, due);
+        }
+    }
+
+    /// Ends the task and every hold, and gives the holds back.
+    pub(crate) fn stop(&self, reason: LossReason) {
+        let holds = {
+            let mut queue = self.lock();
+            self.stopped.store(true, Ordering::Relaxed);
+            queue.drain()
+        };
+        self.changed.notify_one();
+        for hold in holds {
+            self.lose(&hold, reason);
+        }
+    }
+
+    /// Ends a hold as lost, clears it away on the server if it is still there, and lets the local
+    /// tasks behind it ask for themselves.
+    pub(super) fn lose(&self, hold: &Arc<Hold>, reason: LossReason) {
+        if hold.lose(reason) {
+            self.releases.release(hold);
+        }
+        if let Some(client) = self.client.upgrade() {
+            client.gates.lost(&client, hold);
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Takes out what is due now, and notes until when the task will sleep.
+    pub(super) fn due(&self, now: BootInstant) -> (Vec<Arc<Hold>>, Option<BootInstant>) {
+        let mut queue = self.lock();
+        let due = std::iter::from_fn(|| queue.pop_due(now)).collect();
+        let next = queue.next_due();
+        let until = next.map_or(u64::MAX, BootInstant::as_nanos);
+        self.sleeps_until.store(until, Ordering::Release);
+        (due, next)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

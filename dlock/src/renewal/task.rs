@@ -1,0 +1,115 @@
+//! The task that renews.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::Renewals;
+use crate::clock::BootInstant;
+use crate::error::{Error, LossReason};
+use crate::lock::Hold;
+use crate::protocol::{Op, Reply};
+use crate::store::{Answer, NodeId, Store};
+
+/// Renewals in one pipeline: enough to be cheap, few enough not to hold up other commands.
+const BATCH: usize = 256;
+
+/// Sleeps are cut to this, because timers stand still while the machine is suspended.
+const NAP: Duration = Duration::from_secs(1);
+
+pub(super) async fn run(renewals: Arc<Renewals>, store: Arc<Store>) {
+    while !renewals.is_stopped() {
+        let now = BootInstant::now();
+        let (due, _) = renewals.due(now);
+        if !due.is_empty() {
+            dispatch(&renewals, &store, due, now);
+        }
+        let (_, next) = renewals.due(BootInstant::from_nanos(0));
+        match next {
+            None => renewals.changed.notified().await,
+            Some(next) => {
+                let nap = next.since(BootInstant::now()).min(NAP);
+                tokio::select! {
+                    () = renewals.changed.notified() => {}
+                    () = sleep(nap) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Sends what is due, one job per node, so that a slow node holds up only its own holds. Each
+/// hold stays in the queue for the next attempt, which an acknowledgement puts off.
+fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, now: BootInstant) {
+    let mut by_node: HashMap<NodeId, Vec<Arc<Hold>>> = HashMap::new();
+    for hold in due {
+        if let Some(reason) = hold.loss() {
+            renewals.lose(&hold, reason);
+            continue;
+        }
+        if hold.give_up_at() <= now {
+            renewals.lose(&hold, LossReason::MaxHold);
+            continue;
+        }
+        let patience = (hold.lease / 6).min(renewals.response_timeout);
+        renewals.again(
+            Arc::clone(&hold),
+            (now + patience).min(hold.deadline()).min(hold.give_up_at()),
+        );
+        by_node
+            .entry(store.node_of(hold.key.slot()))
+            .or_default()
+            .push(hold);
+    }
+    for (node, holds) in by_node {
+        tokio::spawn(renew(Arc::clone(renewals), Arc::clone(store), node, holds));
+    }
+}
+
+async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: Vec<Arc<Hold>>) {
+    for chunk in holds.chunks(BATCH) {
+        let batch: Vec<_> = chunk
+            .iter()
+            .map(|hold| {
+                let op = Op::Renew {
+                    hold: hold.id.clone(),
+                    lease: hold.lease,
+                };
+                (hold.key.clone(), op)
+            })
+            .collect();
+        let deadline = Instant::now() + renewals.response_timeout;
+        let answers = store.call_batch(&node, &batch, deadline).await;
+        let unreachable = answers.iter().all(Result::is_err);
+        for (hold, answer) in chunk.iter().zip(answers) {
+            settle(&renewals, hold, answer);
+        }
+        if unreachable {
+            // The rest would only wait as long: their next attempts are queued already.
+            return;
+        }
+    }
+}
+
+/// Three outcomes: renewed, lost because the server says so, or unknown, which is tried again
+/// until the deadline.
+fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) {
+    match answer {
+        Ok(answer) if answer.reply == Reply::Done => {
+            if hold.extend(answer.sent_at) {
+                hold.metrics.renewal("renewed");
+                let due = hold.next_renewal(answer.sent_at);
+                renewals.again(Arc::clone(hold), due);
+            }
+        }
+        Ok(_) => {
+            if hold.is_live() {
+                hold.metrics.renewal("lost");
+                renewals.lose(hold, LossReason::Removed);
+            }
+        }
+        Err(_) => hold.metrics.renewal("unknown"),
+    }
+}

@@ -1,0 +1,15 @@
+//! What comes back from a store.
+
+use crate::clock::BootInstant;
+use crate::protocol::Reply;
+
+/// A reply, and when its request left.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// What the store said.
+    pub reply: Reply,
+    /// When the attempt that was answered was sent: a lease it grants is counted from here.
+    pub sent_at: BootInstant,
+    /// Whether an earlier attempt went out whose answer never came, so that the effect may be its.
+    pub resent: bool,
+}

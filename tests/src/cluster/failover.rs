@@ -1,0 +1,50 @@
+//! Masters that die, hang or step down.
+
+use std::time::Duration;
+
+use super::RedisCluster;
+use crate::{wait_for, wait_until};
+
+/// For everything that waits for a vote of the cluster.
+const ELECTION: Duration = Duration::from_secs(30);
+
+impl RedisCluster {
+    /// Kills the master of `slot` and returns its number.
+    pub async fn kill_master_of(&self, slot: u16) -> usize {
+        let master = self.master_of(slot).await;
+        self.node(master).kill();
+        master
+    }
+
+    /// Freezes the master of `slot` and returns its number.
+    pub async fn pause_master_of(&self, slot: u16) -> usize {
+        let master = self.master_of(slot).await;
+        self.node(master).pause();
+        master
+    }
+
+    /// Waits until a node other than `old` owns `slot` and all live nodes agree; returns its number.
+    pub async fn wait_failover(&self, slot: u16, old: usize) -> usize {
+        let new = wait_for(ELECTION, "another node takes the slot", || async move {
+            self.owner(slot).await.filter(|owner| *owner != old)
+        })
+        .await;
+        self.wait_ok().await;
+        new
+    }
+
+    /// Lets a replica take over from the live master of `slot`, in order (`CLUSTER FAILOVER`); returns the
+    /// new master's number.
+    pub async fn failover(&self, slot: u16) -> usize {
+        let old = self.master_of(slot).await;
+        wait_until(ELECTION, "a replica agrees to take over", || async move {
+            let Some(replica) = self.replicas_of(slot).await.first().copied() else {
+                return false;
+            };
+            let replica = self.node(replica);
+            replica.command(&["CLUSTER", "FAILOVER"]).await.is_ok()
+        })
+        .await;
+        self.wait_failover(slot, old).await
+    }
+}

@@ -1,0 +1,64 @@
+//! Ports nobody else uses: not another test, not another test process, not an outgoing connection.
+
+use std::{
+    fs::{File, OpenOptions},
+    net::{Ipv4Addr, TcpListener},
+    sync::atomic::{AtomicU16, Ordering},
+};
+
+use rustix::fs::{FlockOperation, flock};
+
+/// A cluster node listens on its port and on the bus port this far above.
+const BUS_OFFSET: u16 = 10_000;
+/// Server ports from here; with their bus ports they end below the ephemeral range (32768 on Linux), so
+/// that no outgoing connection takes one.
+const FIRST: u16 = 12_000;
+const COUNT: u16 = 10_000;
+
+/// A reserved port and its bus port, free again when dropped.
+#[derive(Debug)]
+pub(crate) struct Port {
+    number: u16,
+    /// Locked: the reservation that other test processes see; it ends with this process.
+    _reservation: File,
+}
+
+impl Port {
+    pub(crate) fn reserve() -> Self {
+        static NEXT: AtomicU16 = AtomicU16::new(0);
+        let start = u16::try_from(std::process::id() * 37 % u32::from(COUNT))
+            .expect("a remainder of COUNT fits");
+        for _ in 0..COUNT {
+            let offset = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(start) % COUNT;
+            if let Some(port) = Self::try_reserve(FIRST + offset) {
+                return port;
+            }
+        }
+        panic!("no free port between {FIRST} and {}", FIRST + COUNT);
+    }
+
+    pub(crate) fn number(&self) -> u16 {
+        self.number
+    }
+
+    pub(crate) fn bus(&self) -> u16 {
+        self.number + BUS_OFFSET
+    }
+
+    fn try_reserve(number: u16) -> Option<Self> {
+        let folder = std::env::temp_dir().join("dlock-test-ports");
+        std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+        let reservation = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join(number.to_string()))
+            .expect("the temporary folder is writable");
+        flock(&reservation, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+        (free(number) && free(number + BUS_OFFSET)).then_some(Self {
+            number,
+            _reservation: reservation,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! One client's connection through the proxy.
+
+use std::{
+    net::SocketAddr,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{
+        TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::watch,
+    time::sleep,
+};
+
+use super::{
+    counters::increment,
+    dialogue::{Dialogue, Next},
+    rules::{Leg, Rules, Weather},
+};
+
+/// Serves one client until either side or a rule closes the connection.
+pub(crate) async fn serve(
+    client: TcpStream,
+    server: SocketAddr,
+    rules: &Rules,
+    storm: watch::Receiver<u64>,
+) {
+    let Ok(server) = TcpStream::connect(server).await else {
+        return;
+    };
+    if client.set_nodelay(true).is_err() || server.set_nodelay(true).is_err() {
+        return;
+    }
+    let (from_client, to_client) = client.into_split();
+    let (from_server, to_server) = server.into_split();
+    let connection = Connection {
+        rules,
+        dialogue: Mutex::default(),
+    };
+    tokio::select! {
+        () = connection.requests(from_client, to_server) => {}
+        () = connection.replies(from_server, to_client) => {}
+        () = connection.storm(storm) => {}
+    }
+}
+
+struct Connection<'r> {
+    rules: &'r Rules,
+    dialogue: Mutex<Dialogue>,
+}
+
+impl Connection<'_> {
+    async fn requests(&self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+        let mut input = Vec::new();
+        while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
+            self.travel(|weather| weather.to_server).await;
+            let mut output = Vec::new();
+            let next = self
+                .dialogue()
+                .requests(self.rules, &mut input, &mut output);
+            if to.write_all(&output).await.is_err() || next == Next::Cut {
+                return self.count_cut(next);
+            }
+        }
+    }
+
+    async fn replies(&self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+        let mut input = Vec::new();
+        while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
+            self.travel(|weather| weather.to_client).await;
+            let mut output = Vec::new();
+            let next = self.dialogue().replies(self.rules, &mut input, &mut output);
+            if to.write_all(&output).await.is_err() || next == Next::Cut {
+                return self.count_cut(next);
+            }
+        }
+    }
+
+    /// Takes as long as the rules say, which is for ever while the direction is held.
+    async fn travel(&self, leg: impl Fn(&Weather) -> Leg) {
+        if self.dialogue().replicates() {
+            return;
+        }
+        let mut weather = self.rules.weather.subscribe();
+        let delay = leg(&weather.borrow()).delay;
+        if !delay.is_zero() {
+            sleep(delay).await;
+        }
+        // It only fails when the proxy is gone, and then this task ends too.
+        let _ = weather.wait_for(|weather| !leg(weather).held).await;
+    }
+
+    /// Returns when all clients' connections are to be closed; a replica's link goes on.
+    async fn storm(&self, mut storm: watch::Receiver<u64>) {
+        while storm.changed().await.is_ok() {
+            if !self.dialogue().replicates() {
+                return;
+            }
+        }
+    }
+
+    fn count_cut(&self, next: Next) {
+        if next == Next::Cut {
+            increment(&self.rules.count.cuts);
+        }
+    }
+
+    fn dialogue(&self) -> MutexGuard<'_, Dialogue> {
+        self.dialogue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a proxy does to traffic; shared by its handle and its connections.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+use super::{Direction, counters::Count};
+
+/// Rules that stay until they are changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weather {
+    pub(crate) to_server: Leg,
+    pub(crate) to_client: Leg,
+    pub(crate) refuse: bool,
+    pub(crate) drop_pushes: bool,
+}
+
+/// One direction of the way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Leg {
+    pub(crate) delay: Duration,
+    pub(crate) held: bool,
+}
+
+impl Weather {
+    pub(crate) fn change(&mut self, direction: Direction, change: impl Fn(&mut Leg)) {
+        if direction != Direction::ToClient {
+            change(&mut self.to_server);
+        }
+        if direction != Direction::ToServer {
+            change(&mut self.to_client);
+        }
+    }
+}
+
+/// Whether a request's connection is cut before the server sees it, or after the server has executed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    Before,
+    After,
+}
+
+#[derive(Debug)]
+struct CutRule {
+    cut: Cut,
+    pattern: Vec<u8>,
+    times: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) weather: watch::Sender<Weather>,
+    /// Increased to close all connections.
+    pub(crate) storm: watch::Sender<u64>,
+    cuts: Mutex<Vec<CutRule>>,
+    pub(crate) count: Count,
+}
+
+impl Rules {
+    pub(crate) fn new() -> Self {
+        Self {
+            weather: watch::Sender::default(),
+            storm: watch::Sender::default(),
+            cuts: Mutex::default(),
+            count: Count::default(),
+        }
+    }
+
+    pub(crate) fn add_cut(&self, cut: Cut, pattern: &[u8], times: usize) {
+        let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
+        cuts.push(CutRule {
+            cut,
+            pattern: pattern.to_vec(),
+            times,
+        });
+    }
+
+    pub(crate) fn clear_cuts(&self) {
+        self.cuts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
+    /// Whether this request is to be cut; each yes uses up one of the rule's times.
+    pub(crate) fn judge(&self, request: &[u8]) -> Option<Cut> {
+        let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
+        let rule = cuts
+            .iter_mut()
+            .find(|rule| rule.times > 0 && contains(request, &rule.pattern))?;
+        rule.times -= 1;
+        Some(rule.cut)
+    }
+}
+
+fn contains(bytes: &[u8], pattern: &[u8]) -> bool {
+    pattern.is_empty() || bytes.windows(pattern.len()).any(|part| part == pattern)
+}
