@@ -9,6 +9,7 @@ use super::attempt::Attempt;
 use super::hold::Hold;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
+use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind};
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
@@ -68,7 +69,7 @@ pub(super) async fn acquire(
                     token,
                     answer.sent_at,
                 ));
-                if hold.loss().is_some() && !inner.is_closed() {
+                if hold.deadline() <= BootInstant::now() && !inner.is_closed() {
                     continue; // Answered too late to be of use; asking again extends it.
                 }
                 let pending = attempt.settle();

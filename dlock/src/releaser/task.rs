@@ -9,7 +9,8 @@ use tokio::time::{Instant, sleep};
 
 use super::queue::Item;
 use crate::clock::BootInstant;
-use crate::store::{NodeId, Store};
+use crate::error::Error;
+use crate::store::{Answer, NodeId, Store};
 
 /// Releases in one pipeline.
 const BATCH: usize = 256;
@@ -54,7 +55,7 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
                 items
                     .into_iter()
                     .zip(answers)
-                    .filter(|(item, answer)| answer.is_err() && now < item.until)
+                    .filter(|(item, answer)| now < item.until && worth_another_try(answer))
                     .map(|(item, _)| item),
             );
         }
@@ -63,4 +64,9 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
             sleep(Duration::from_millis(fastrand::u64(20..200))).await;
         }
     }
+}
+
+/// A client that was shut down will not become able to send again.
+fn worth_another_try(answer: &Result<Answer, Error>) -> bool {
+    matches!(answer, Err(error) if !error.is_closed())
 }
