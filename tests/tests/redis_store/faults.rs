@@ -5,7 +5,8 @@ use std::time::Duration;
 use dlock::__internals::Reply;
 use dlock::ErrorKind;
 use dlock_tests::{
-    Direction, FaultProxy, RedisCluster, RedisServer, shared_server, slot_of, wait_until,
+    ClusterOptions, Direction, FaultProxy, RedisCluster, RedisServer, ServerOptions, shared_server,
+    slot_of, wait_until,
 };
 use tokio::time::Instant;
 
@@ -72,18 +73,13 @@ async fn a_dead_connection_that_nobody_closed_is_replaced() {
     proxy.blackhole(Direction::ToClient);
     // Short deadlines: no single request waits for the whole response timeout.
     let started = Instant::now();
-    while rig.store.stats().reconnects.get() == 0 {
+    while proxy.counters().accepted < 2 {
         let error = rig.store.call(&key, &renew(&rig.hold()), within(50)).await;
         let error = error.expect_err("nothing comes back");
-        assert!(matches!(
-            error.kind(),
-            ErrorKind::Timeout(_) | ErrorKind::Unavailable
-        ));
-        if started.elapsed() > Duration::from_millis(400) {
-            proxy.pass();
-        }
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(error.is_timeout() || error.is_unavailable(), "{error:?}");
+        assert!(started.elapsed() < Duration::from_secs(2));
     }
+    proxy.pass();
     rig.grab(&key).await;
 }
 
@@ -110,7 +106,9 @@ async fn a_server_that_hangs_costs_the_deadline_and_no_more() {
 
 #[tokio::test]
 async fn a_hanging_node_delays_no_other() {
-    let cluster = RedisCluster::start().await;
+    // Otherwise the other nodes refuse to serve while a slot has no master.
+    let server = ServerOptions::new().config("cluster-require-full-coverage no");
+    let cluster = RedisCluster::start_with(&ClusterOptions::new().server(server)).await;
     let rig = Rig::connect(&cluster.url()).await;
     let slow = rig.key("slow");
     rig.grab(&slow).await;
