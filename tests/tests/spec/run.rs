@@ -7,9 +7,9 @@ use dlock::__internals::{
     HoldId, MemoryStore, Op, Reply, ServerClock as _, fencing_token, lock_key,
 };
 use dlock::{LockInfo, LockKey};
+use dlock_tests::TestClock;
 use proptest::sample::Index;
 
-use crate::clock::TestClock;
 use crate::plan::{Actor, Plan, Step, Who};
 
 /// All that happened to one lock.
@@ -39,7 +39,7 @@ pub(crate) struct Sent {
 impl Run {
     /// Carries out `plan` on the lock `name`, and in the end waits until all is forgotten.
     pub(crate) fn of(plan: &Plan, prefix: &str, name: &str) -> Self {
-        let clock = TestClock::new();
+        let clock = TestClock::default();
         let key = lock_key(prefix, name).expect("a valid name");
         let mut run = Self {
             channels: key.as_str().replacen(':', "~c:", 1) + ":",
