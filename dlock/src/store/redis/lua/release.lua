@@ -12,9 +12,9 @@ local now = time[1] * 1000000 + time[2]
 local last, handed = tonumber(f[2]), tonumber(ARGV[2])
 if now < last then now = last end
 if tonumber(string.match(f[1], '^%a (%d+)')) <= now then return {0} end
-if handed > last then
-  redis.call('HSET', lock, 't', handed)
-  if now < handed then now = handed end
+if last < handed then
+  last = handed
+  redis.call('HSET', lock, 't', last)
 end
 
 -- Nobody waits, and no hold beside this one can have expired: the uncontended path.
@@ -25,7 +25,7 @@ if not f[5] then
   end
   if count == '1' and not (f[3] and f[4]) then
     redis.call('HDEL', lock, '+' .. id, f[3] and 'w' or 'r', 'x')
-    redis.call('PEXPIREAT', lock, math.ceil(now / 1000) + 1000)
+    redis.call('PEXPIREAT', lock, math.ceil(math.max(now, last) / 1000) + 1000)
     return {1}
   elseif not f[3] and tonumber(earliest) > now then
     redis.call('HDEL', lock, '+' .. id)
