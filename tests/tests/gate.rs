@@ -9,9 +9,7 @@ use std::{
 };
 
 use dlock::RwLock;
-use dlock_tests::{
-    connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters,
-};
+use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters};
 use tokio::{
     task::{JoinSet, yield_now},
     time::{sleep, timeout},
