@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use dlock::{Mode, RwLock};
-use dlock_tests::{
-    connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters,
-};
+use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters};
 
 const SOON: Duration = Duration::from_secs(10);
 
@@ -81,7 +79,14 @@ async fn a_reader_becomes_a_writer_only_when_it_reads_alone() {
         let text = refused.to_string();
         assert!(text.contains("release the read hold first"), "{text}");
         // The refusal has left nothing behind.
-        assert!(stranger.inspect().await.expect("answered").waiters.is_empty());
+        assert!(
+            stranger
+                .inspect()
+                .await
+                .expect("answered")
+                .waiters
+                .is_empty()
+        );
         assert!(there.try_write().await.expect("answered").is_none());
 
         other.release().await.expect("held to the end");
@@ -125,7 +130,14 @@ async fn owners_keep_each_other_out() {
         // Two tasks without an owner are strangers to each other too, in one process as well.
         guard.release().await.expect("held to the end");
         let guard = stranger.write().await.expect("free");
-        assert!(stranger.clone().try_write().await.expect("answered").is_none());
+        assert!(
+            stranger
+                .clone()
+                .try_write()
+                .await
+                .expect("answered")
+                .is_none()
+        );
         drop(guard);
         wait_free(&stranger).await;
         for bad in [String::new(), "x".repeat(257)] {
