@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::queue::Item;
 use crate::clock::BootInstant;
+use crate::metrics;
 use crate::store::{NodeId, Store};
 
 /// Releases in one pipeline.
@@ -49,6 +50,9 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
                 .collect();
             let deadline = Instant::now() + response_timeout;
             let answers = store.call_batch(&node, &batch, deadline).await;
+            for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+                metrics::failed(error);
+            }
             let now = BootInstant::now();
             unanswered.extend(
                 items
