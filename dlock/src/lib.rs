@@ -29,5 +29,21 @@ pub use token::FencingToken;
 pub mod __internals {
     pub use crate::clock::BootInstant;
     pub use crate::protocol::{ClientId, HoldId, Op, Reply, Script, decode, encode};
-    pub use crate::store::{Answer, Listener, Wakeups};
+    pub use crate::store::{Answer, Listener, MemoryStore, ServerClock, Wakeups, script_source};
+
+    use crate::{Error, FencingToken, LockKey};
+
+    /// A checked key without a client.
+    ///
+    /// # Errors
+    /// As for the names given to a client.
+    pub fn lock_key(prefix: &str, name: &str) -> Result<LockKey, Error> {
+        LockKey::new(prefix, name)
+    }
+
+    /// A token as a client makes it when it passes a hold on among its own tasks.
+    #[must_use]
+    pub fn fencing_token(token: u64) -> FencingToken {
+        FencingToken::new(token)
+    }
 }

@@ -71,7 +71,7 @@ pub(super) async fn acquire(
                     token,
                     answer.sent_at,
                 ));
-                if hold.loss().is_some() && !inner.is_closed() {
+                if hold.deadline() <= BootInstant::now() && !inner.is_closed() {
                     continue; // Answered too late to be of use; asking again extends it.
                 }
                 let pending = attempt.settle();

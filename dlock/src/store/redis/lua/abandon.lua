@@ -6,17 +6,14 @@
 local lock, id = KEYS[1], ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local last = tonumber(redis.call('HGET', lock, 't')) or 0
+local last = tonumber(redis.call('HGET', lock, 't') or 0)
 if now < last then now = last end
 local publish, channel = ARGV[2], ARGV[3]
 -- include: common.lua
 local holds = load_holds()
-local held = holds.by_id[id]
-local seq = place_of(id)
+local held, seq = holds.by_id[id], place_of(id)
+if not (held or seq) then return {0} end
 if held then drop_hold(holds, id) end
 if seq then leave_line(id) end
-if held or seq then
-  wake(holds)
-  return {1}
-end
-return {0}
+pass_on(holds)
+return {1}

@@ -2,36 +2,41 @@
 --
 -- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
 -- ARGV  1 hold id, 2 last token handed out under this hold, 3 publish command, 4 channel stem
--- Returns  {1} released | {0} no such hold: released before, or expired and cleared away
+-- Returns  {1} released | {0} no such hold: released before, or expired
 local lock, id = KEYS[1], ARGV[1]
 local f = redis.call('HMGET', lock, '+' .. id, 't', 'w', 'r', 'q')
 if not f[1] then return {0} end
 
--- The only hold, nobody waits: the uncontended path. An expired hold takes the long way.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local last = tonumber(f[2])
+local last, handed = tonumber(f[2]), tonumber(ARGV[2])
 if now < last then now = last end
-local alone = f[3] and not f[4] and string.match(f[3], '^%d+ (%d+)') == '1'
-if not f[5] and tonumber(string.match(f[1], '^%a (%d+)')) > now and (alone or not f[3]) then
-  if tonumber(ARGV[2]) > last then redis.call('HSET', lock, 't', ARGV[2]) end
-  if alone or f[4] == '1' then
-    redis.call('HDEL', lock, '+' .. id, alone and 'w' or 'r', 'x')
-    redis.call('PEXPIRE', lock, 1000)
-  else
-    redis.call('HDEL', lock, '+' .. id)
-    redis.call('HINCRBY', lock, 'r', -1)
+if tonumber(string.match(f[1], '^%a (%d+)')) <= now then return {0} end
+if handed > last then
+  redis.call('HSET', lock, 't', handed)
+  if now < handed then now = handed end
+end
+
+-- Nobody waits, and no hold beside this one can have expired: the uncontended path.
+if not f[5] then
+  local count, earliest = f[3], 0
+  if f[4] then
+    count, earliest = string.match(f[4], '^(%d+) (%d+)$')
   end
-  return {1}
+  if count == '1' and not (f[3] and f[4]) then
+    redis.call('HDEL', lock, '+' .. id, f[3] and 'w' or 'r', 'x')
+    redis.call('PEXPIREAT', lock, math.ceil(now / 1000) + 1000)
+    return {1}
+  elseif not f[3] and tonumber(earliest) > now then
+    redis.call('HDEL', lock, '+' .. id)
+    redis.call('HSET', lock, 'r', string.format('%d %s', count - 1, earliest))
+    return {1}
+  end
 end
 
 local publish, channel = ARGV[3], ARGV[4]
 -- include: common.lua
 local holds = load_holds()
-local held = holds.by_id[id]
-if held then
-  if tonumber(ARGV[2]) > last then redis.call('HSET', lock, 't', ARGV[2]) end
-  drop_hold(holds, id)
-end
-if f[5] then wake(holds) end
-return {held and 1 or 0}
+drop_hold(holds, id)
+pass_on(holds)
+return {1}

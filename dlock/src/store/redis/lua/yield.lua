@@ -10,7 +10,7 @@
 local lock, id, handed = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local last = tonumber(redis.call('HGET', lock, 't')) or 0
+local last = tonumber(redis.call('HGET', lock, 't') or 0)
 if now < last then now = last end
 local publish, channel = ARGV[4], ARGV[5]
 -- include: common.lua
@@ -18,17 +18,18 @@ local holds = load_holds()
 local hold = holds.by_id[id]
 if not hold then return {0} end
 if handed > last then last = handed end
+if now < last then now = last end
 
-local somebody = head(writers) or (hold.mode == 'w' and head(readers))
-if somebody then
-  redis.call('HSET', lock, 't', string.format('%.0f', last))
+if head(writers) or hold.mode == 'w' and head(readers) then
+  redis.call('HSET', lock, 't', last)
   if hold.mode == 'w' then
     drop_hold(holds, id)
-    wake(holds)
+    pass_on(holds)
   end
   return {2}
 end
 local token = math.max(now, last + 1)
+redis.call('HSET', lock, 't', token)
 hold.deadline = math.max(hold.deadline, now + tonumber(ARGV[3]))
-save_hold(holds, hold, token)
+save_hold(holds, hold)
 return {1, token}

@@ -1,0 +1,97 @@
+//! Taking the lock, and keeping it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::hold::Hold;
+use super::state::Lock;
+use crate::mode::Mode;
+use crate::protocol::{HoldId, Reply};
+use crate::token::FencingToken;
+
+/// Who asks for what.
+#[derive(Debug)]
+pub(super) struct Ask<'a> {
+    pub(super) id: &'a HoldId,
+    pub(super) mode: Mode,
+    pub(super) owner: Option<&'a Arc<str>>,
+    /// How long the hold would last.
+    pub(super) deadline: u64,
+    /// How long a place in the line would be kept; `None` for no place.
+    pub(super) place_until: Option<u64>,
+}
+
+impl Lock {
+    /// What other owners hold decides; an owner who already holds re-enters past the line; others
+    /// go by the line.
+    pub(super) fn acquire(&mut self, ask: &Ask<'_>, now: u64) -> Reply {
+        if let Some(hold) = self.holds.iter_mut().find(|hold| hold.id == *ask.id) {
+            // Asked again, perhaps because the reply was lost: the same grant, extended.
+            hold.deadline = hold.deadline.max(ask.deadline);
+            let token = hold.token;
+            self.promise(ask.deadline);
+            return Reply::Granted(FencingToken::new(token));
+        }
+
+        let owner = ask.owner.map(AsRef::as_ref);
+        let (mut held_until, mut reenters, mut reads) = (None, false, false);
+        for hold in &self.holds {
+            if !hold.is_of_another(owner) {
+                reenters = true;
+                reads |= hold.mode == Mode::Read;
+            } else if hold.mode == Mode::Write || ask.mode == Mode::Write {
+                held_until = held_until.max(Some(hold.deadline));
+            }
+        }
+        if held_until.is_some() && reads && ask.place_until.is_some() {
+            // Two readers that each wait for the other to leave would wait for ever.
+            return Reply::WouldDeadlock;
+        }
+        if held_until.is_none() && !reenters {
+            held_until = self.line.keeps_out(ask.mode, ask.id);
+        }
+        match held_until {
+            None => self.grant(ask, now),
+            Some(until) => self.refuse(ask, now, Duration::from_micros(until - now)),
+        }
+    }
+
+    /// A lease never gets shorter.
+    pub(super) fn renew(&mut self, id: &HoldId, deadline: u64) -> Reply {
+        let Some(hold) = self.holds.iter_mut().find(|hold| hold.id == *id) else {
+            return Reply::Gone;
+        };
+        hold.deadline = hold.deadline.max(deadline);
+        self.promise(deadline);
+        Reply::Done
+    }
+
+    /// A token larger than all before: the time, or one more than the last.
+    pub(super) fn next_token(&mut self, now: u64) -> u64 {
+        self.last = now.max(self.last + 1);
+        self.last
+    }
+
+    fn grant(&mut self, ask: &Ask<'_>, now: u64) -> Reply {
+        let token = self.next_token(now);
+        self.line.leave(ask.id);
+        self.holds.push(Hold {
+            id: ask.id.clone(),
+            mode: ask.mode,
+            owner: ask.owner.cloned(),
+            deadline: ask.deadline,
+            token,
+        });
+        self.promise(ask.deadline);
+        Reply::Granted(FencingToken::new(token))
+    }
+
+    fn refuse(&mut self, ask: &Ask<'_>, now: u64, retry: Duration) -> Reply {
+        let Some(until) = ask.place_until else {
+            return Reply::Busy(retry);
+        };
+        self.line.join(ask.id, ask.mode, until, now);
+        self.promise(until);
+        Reply::Queued(retry)
+    }
+}

@@ -1,0 +1,10 @@
+//! One lock: what each operation means. All times are server time in microseconds.
+
+mod acquire;
+mod hold;
+mod inspect;
+mod line;
+mod release;
+mod state;
+
+pub(super) use state::Lock;

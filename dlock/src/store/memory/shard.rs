@@ -1,0 +1,159 @@
+//! A part of a store's locks, and how they are forgotten.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::lock::Lock;
+use crate::key::LockKey;
+use crate::protocol::{HoldId, Op, Reply};
+
+/// From this many locks on, free ones are forgotten at once instead of after their second of
+/// grace, so that memory follows what is held and not what has passed through.
+const CROWDED: usize = 256;
+
+/// Locks by key.
+#[derive(Debug, Default)]
+pub(super) struct Shard {
+    locks: HashMap<LockKey, Lock>,
+    /// The keys of `locks`, in the order in which they are next looked at for removal.
+    round: VecDeque<LockKey>,
+    /// Larger than any token of a lock that was forgotten early: time starts here for new locks.
+    floor: u64,
+}
+
+impl Shard {
+    /// Carries out one operation; the reply, and whom it lets in.
+    pub(super) fn apply(&mut self, key: &LockKey, op: &Op, time: u64) -> (Reply, Vec<HoldId>) {
+        if let Some(lock) = self.locks.get_mut(key) {
+            if lock.is_forgotten(time) {
+                *lock = Lock::default();
+            }
+            return lock.apply(op, time);
+        }
+        let mut lock = Lock::default();
+        let answer = lock.apply(op, time.max(self.floor));
+        if !lock.is_free() {
+            self.sweep(time);
+            self.locks.insert(key.clone(), lock);
+            self.round.push_back(key.clone());
+        }
+        answer
+    }
+
+    /// Looks at the next two locks. As this comes before each insertion, the locks worth keeping
+    /// are always at least half of all, and no insertion has to wait for many removals.
+    fn sweep(&mut self, time: u64) {
+        let crowded = self.locks.len() >= CROWDED;
+        for _ in 0..2 {
+            let Some(key) = self.round.pop_front() else {
+                return;
+            };
+            let Some(lock) = self.locks.get(&key) else {
+                continue;
+            };
+            if lock.is_forgotten(time) {
+                self.locks.remove(&key);
+            } else if crowded && lock.is_free() {
+                self.floor = self.floor.max(lock.last_token() + 1);
+                self.locks.remove(&key);
+            } else {
+                self.round.push_back(key);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{CROWDED, Shard};
+    use crate::key::LockKey;
+    use crate::mode::Mode;
+    use crate::protocol::{HoldId, Op, Reply};
+    use crate::token::FencingToken;
+
+    const SECOND: u64 = 1_000_000;
+
+    fn key(n: usize) -> LockKey {
+        LockKey::new("p", &format!("lock-{n}")).expect("valid")
+    }
+
+    fn id() -> HoldId {
+        HoldId::parse("client/1/0").expect("valid")
+    }
+
+    fn lock(shard: &mut Shard, n: usize, time: u64) -> u64 {
+        let acquire = Op::Acquire {
+            hold: id(),
+            mode: Mode::Write,
+            lease: Duration::from_secs(10),
+            owner: None,
+            queue: None,
+        };
+        match shard.apply(&key(n), &acquire, time).0 {
+            Reply::Granted(token) => token.as_u64(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn unlock(shard: &mut Shard, n: usize, time: u64) {
+        let release = Op::Release {
+            hold: id(),
+            last_token: FencingToken::new(0),
+        };
+        assert_eq!(shard.apply(&key(n), &release, time).0, Reply::Done);
+    }
+
+    #[test]
+    fn locks_that_passed_through_do_not_pile_up() {
+        let mut shard = Shard::default();
+        for n in 0..20 * CROWDED {
+            lock(&mut shard, n, SECOND);
+            unlock(&mut shard, n, SECOND);
+        }
+        assert!(shard.locks.len() <= CROWDED);
+        assert_eq!(shard.round.len(), shard.locks.len());
+    }
+
+    #[test]
+    fn locks_of_crashed_holders_do_not_pile_up() {
+        let mut shard = Shard::default();
+        for n in 0..20 * CROWDED {
+            lock(&mut shard, n, n as u64 * SECOND);
+        }
+        assert!(shard.locks.len() <= 15);
+    }
+
+    #[test]
+    fn held_locks_are_never_forgotten() {
+        let mut shard = Shard::default();
+        for n in 0..4 * CROWDED {
+            lock(&mut shard, n, SECOND);
+        }
+        for n in 0..4 * CROWDED {
+            unlock(&mut shard, n, SECOND);
+        }
+    }
+
+    #[test]
+    fn a_lock_forgotten_early_repeats_no_token() {
+        let mut shard = Shard::default();
+        let first = lock(&mut shard, 0, SECOND);
+        unlock(&mut shard, 0, SECOND);
+        for n in 1..4 * CROWDED {
+            lock(&mut shard, n, SECOND);
+        }
+        assert!(!shard.locks.contains_key(&key(0)));
+        assert!(lock(&mut shard, 0, SECOND) > first);
+    }
+
+    #[test]
+    fn an_operation_that_leaves_nothing_behind_makes_no_entry() {
+        let mut shard = Shard::default();
+        assert_eq!(
+            shard.apply(&key(0), &Op::Abandon { hold: id() }, SECOND).0,
+            Reply::Gone
+        );
+        assert!(shard.locks.is_empty());
+    }
+}

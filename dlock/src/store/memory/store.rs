@@ -1,0 +1,89 @@
+//! The store: locks by key, clients to wake.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
+use super::clock::{ServerClock, WallClock};
+use super::named::named;
+use super::shard::Shard;
+use crate::key::LockKey;
+use crate::protocol::{ClientId, HoldId, Op, Reply};
+use crate::store::Wakeups;
+
+const SHARDS: usize = 64;
+
+/// Keeps locks in memory. Clients of one process may share it.
+#[derive(Debug)]
+pub struct MemoryStore {
+    clock: Box<dyn ServerClock>,
+    shards: Box<[Mutex<Shard>]>,
+    clients: RwLock<HashMap<ClientId, Weak<Wakeups>>>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryStore {
+    /// An empty store that lives by the machine's wall clock.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_clock(WallClock)
+    }
+
+    /// An empty store that lives by the given clock.
+    #[must_use]
+    pub fn with_clock(clock: impl ServerClock + 'static) -> Self {
+        Self {
+            clock: Box::new(clock),
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            clients: RwLock::default(),
+        }
+    }
+
+    /// The store that everybody in this process finds under this name.
+    #[must_use]
+    pub fn named(name: &str) -> Arc<Self> {
+        named(name)
+    }
+
+    /// Wakes the waiters of this client from now on, for as long as it keeps `wakeups`.
+    pub fn attach(&self, client: &ClientId, wakeups: &Arc<Wakeups>) {
+        let mut clients = self.clients.write().unwrap_or_else(PoisonError::into_inner);
+        clients.retain(|_, wakeups| wakeups.strong_count() > 0);
+        clients.insert(client.clone(), Arc::downgrade(wakeups));
+    }
+
+    /// Carries out one operation and wakes those it lets in.
+    pub fn apply(&self, key: &LockKey, op: &Op) -> Reply {
+        let (reply, woken) = self.decide(key, op);
+        for id in woken {
+            self.wake(&id);
+        }
+        reply
+    }
+
+    /// Carries out one operation and names those it lets in, without waking them.
+    pub fn decide(&self, key: &LockKey, op: &Op) -> (Reply, Vec<HoldId>) {
+        let mut shard = self.shard(key);
+        let time = self.clock.micros();
+        shard.apply(key, op, time)
+    }
+
+    fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
+        self.shards[usize::from(key.slot().as_u16()) % SHARDS]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self, id: &HoldId) {
+        let clients = self.clients.read().unwrap_or_else(PoisonError::into_inner);
+        let wakeups = clients.get(id.client()).and_then(Weak::upgrade);
+        drop(clients);
+        if let Some(wakeups) = wakeups {
+            wakeups.wake(id);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Locks on Redis.
+
+mod script;
+
+pub use script::source;
