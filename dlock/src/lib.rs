@@ -13,6 +13,7 @@ mod renewal;
 mod slot;
 mod store;
 mod token;
+mod trace;
 
 pub use client::{Client, ClientBuilder, DEFAULT_LEASE, MAX_LEASE, MIN_LEASE, install, installed};
 pub use error::{Error, ErrorKind, LossReason, Step};

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
+use crate::trace::AcquireTrace;
 
 /// Acquires. `None` if the lock is not free and the caller does not wait.
 pub(super) async fn acquire(
@@ -22,19 +23,23 @@ pub(super) async fn acquire(
     lock.settings.check()?;
     lock.inner.check_open()?;
     let watch = lock.metrics().acquire_began(mode);
-    let outcome = find_a_way(lock, mode, wait).await;
+    let trace = AcquireTrace::new(&lock.key, mode);
+    let outcome = trace.follow(find_a_way(lock, mode, wait)).await;
     match outcome {
         Ok(Some(mut holding)) => {
             let since = watch.acquired();
-            holding.report_to(lock.metrics(), since);
+            let held = trace.held(&lock.key, mode, holding.token);
+            holding.report_to(lock.metrics(), since, held);
             Ok(Some(holding))
         }
         Ok(None) => {
             watch.busy();
+            trace.busy();
             Ok(None)
         }
         Err(error) => {
             watch.failed(&error);
+            trace.failed(&error);
             Err(error)
         }
     }

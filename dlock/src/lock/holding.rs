@@ -13,6 +13,7 @@ use crate::error::{Error, LossReason};
 use crate::metrics::{self, LockMetrics};
 use crate::protocol::{Op, Reply};
 use crate::token::FencingToken;
+use crate::trace::HeldTrace;
 
 /// One user of a hold. Dropping it passes the hold on, or queues its release.
 #[must_use = "dropping it gives the lock back"]
@@ -21,8 +22,15 @@ pub(crate) struct Holding {
     pub(super) shared: Arc<SharedHold>,
     pub(super) token: FencingToken,
     /// What to report to, since the guard was handed out.
-    reports: Option<(Arc<LockMetrics>, BootInstant)>,
+    reports: Option<Reports>,
     left: bool,
+}
+
+/// Where the hold of a guard is reported.
+struct Reports {
+    metrics: Arc<LockMetrics>,
+    since: BootInstant,
+    _trace: HeldTrace,
 }
 
 impl Holding {
@@ -37,9 +45,18 @@ impl Holding {
     }
 
     /// From now on somebody holds the lock through this.
-    pub(super) fn report_to(&mut self, metrics: &Arc<LockMetrics>, since: BootInstant) {
+    pub(super) fn report_to(
+        &mut self,
+        metrics: &Arc<LockMetrics>,
+        since: BootInstant,
+        trace: HeldTrace,
+    ) {
         metrics.hold_began(self.hold().mode);
-        self.reports = Some((Arc::clone(metrics), since));
+        self.reports = Some(Reports {
+            metrics: Arc::clone(metrics),
+            since,
+            _trace: trace,
+        });
     }
 
     pub(crate) fn hold(&self) -> &Hold {
@@ -99,8 +116,8 @@ impl Holding {
         if std::mem::replace(&mut self.left, true) {
             return false;
         }
-        if let Some((metrics, since)) = self.reports.take() {
-            metrics.hold_ended(self.hold().mode, since);
+        if let Some(reports) = self.reports.take() {
+            reports.metrics.hold_ended(self.hold().mode, reports.since);
         }
         !self.shared.gated || self.inner.gates.leave(&self.inner, &self.shared)
     }
