@@ -20,8 +20,6 @@ pub(super) async fn acquire(
     mode: Mode,
     wait: Wait,
 ) -> Result<Option<Holding>, Error> {
-    lock.settings.check()?;
-    lock.inner.check_open()?;
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);
     let outcome = trace.follow(find_a_way(lock, mode, wait)).await;
@@ -46,6 +44,8 @@ pub(super) async fn acquire(
 }
 
 async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Holding>, Error> {
+    lock.settings.check()?;
+    lock.inner.check_open()?;
     if lock.settings.owner.is_some() {
         // Re-entry is for the server to judge, so explicit owners do not share.
         let hold = remote::acquire(lock, mode, wait, false).await?;
@@ -71,11 +71,7 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Hold
             match turn(lock, queued, wait).await? {
                 Turn::Granted(holding) => {
                     lock.metrics().passed_on();
-                    // Readers are let in by a grant to their process, not by a release.
-                    if mode == Mode::Write {
-                        let free_since = holding.shared.passed_on_at();
-                        lock.metrics().handed_over(Via::Process, free_since);
-                    }
+                    report_handover(lock, &holding);
                     Ok(Some(holding))
                 }
                 Turn::Lead(lead) => ask(lock, lead, terms, wait, true).await,
@@ -116,6 +112,7 @@ async fn ask(
         && let Some(holding) = carry_on(lock, holding, wait).await
     {
         lead.carry_on(&holding, terms);
+        report_handover(lock, &holding);
         return Ok(Some(holding));
     }
     match remote::acquire(lock, terms.mode, wait, contended).await {
@@ -125,6 +122,14 @@ async fn ask(
             lead.failed(&error);
             Err(error)
         }
+    }
+}
+
+/// Readers are let in by a grant to their process, not by a release.
+fn report_handover(lock: &RwLock, holding: &Holding) {
+    if holding.hold().mode == Mode::Write {
+        let free_since = holding.shared.passed_on_at();
+        lock.metrics().handed_over(Via::Process, free_since);
     }
 }
 

@@ -43,9 +43,7 @@ impl SharedHold {
     }
 
     /// The last user left and the next one takes over.
-    pub(super) fn pass_on(&self) {
-        let now = BootInstant::now();
-        self.hold.restart_max_hold(now);
+    pub(super) fn pass_on(&self, now: BootInstant) {
         self.passed_on_at.store(now.as_nanos(), Ordering::Relaxed);
     }
 
