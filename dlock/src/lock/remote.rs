@@ -92,7 +92,9 @@ pub(super) async fn acquire(
                 }
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
-                    listening = Some(inner.store.listen(&lock.key, &attempt.id).await);
+                    let until = wait.cap(asked + inner.config.response_timeout);
+                    let heard = inner.store.listen(&lock.key, &attempt.id, until);
+                    listening = Some(heard.await);
                     continue;
                 };
                 let again = look_again(asked, retry, listening.is_subscribed());

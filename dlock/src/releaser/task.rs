@@ -50,7 +50,7 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
                 .map(|item| (item.key.clone(), item.op.clone()))
                 .collect();
             let deadline = Instant::now() + response_timeout;
-            let answers = store.call_batch(&node, &batch, deadline).await;
+            let answers = store.call_batch(node, &batch, deadline).await;
             for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
                 metrics::failed(error);
             }

@@ -82,7 +82,7 @@ async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: 
             })
             .collect();
         let deadline = Instant::now() + renewals.response_timeout;
-        let answers = store.call_batch(&node, &batch, deadline).await;
+        let answers = store.call_batch(node, &batch, deadline).await;
         let unreachable = answers.iter().all(Result::is_err);
         for (hold, answer) in chunk.iter().zip(answers) {
             settle(&renewals, hold, answer);

@@ -1,0 +1,42 @@
+//! The scripts as commands.
+
+use std::sync::LazyLock;
+
+use redis::{Cmd, Pipeline, RedisWrite};
+
+use super::script::source;
+use crate::key::LockKey;
+use crate::protocol::{Op, Script, encode};
+
+/// The SHA1 of each script, by which servers know it.
+static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
+    Script::ALL.map(|script| redis::Script::new(source(script)).get_hash().into())
+});
+
+/// `EVALSHA` of an operation.
+pub(super) fn evalsha(key: &LockKey, op: &Op, publish: &str) -> Cmd {
+    let script = Script::of(op);
+    compose("EVALSHA", &HASHES[script as usize], key, op, publish)
+}
+
+/// `EVAL` of an operation, for a server that does not have the script.
+pub(super) fn eval(key: &LockKey, op: &Op, publish: &str) -> Cmd {
+    compose("EVAL", source(Script::of(op)), key, op, publish)
+}
+
+fn compose(command: &str, script: &str, key: &LockKey, op: &Op, publish: &str) -> Cmd {
+    // The keys and the channel repeat the name; the rest is short.
+    let size = script.len() + 5 * (key.as_str().len() + 8) + 160;
+    let mut cmd = Cmd::with_capacity(12, size);
+    cmd.write_arg(command.as_bytes());
+    cmd.write_arg(script.as_bytes());
+    encode(&mut cmd, key, op, publish);
+    cmd
+}
+
+/// Loads every script.
+pub(super) fn add_loads(pipeline: &mut Pipeline) {
+    for script in Script::ALL {
+        pipeline.cmd("SCRIPT").arg("LOAD").arg(source(script));
+    }
+}
