@@ -14,6 +14,7 @@ mod renewal;
 mod slot;
 mod store;
 mod token;
+mod trace;
 
 pub use attribute::{Held, current};
 pub use client::{Client, ClientBuilder, DEFAULT_LEASE, MAX_LEASE, MIN_LEASE, install, installed};
