@@ -1,5 +1,6 @@
 //! Read/write locks on Redis Cluster, as an attribute for service functions.
 
+mod attribute;
 mod client;
 mod clock;
 mod error;
@@ -14,7 +15,9 @@ mod slot;
 mod store;
 mod token;
 
+pub use attribute::{Held, current};
 pub use client::{Client, ClientBuilder, DEFAULT_LEASE, MAX_LEASE, MIN_LEASE, install, installed};
+pub use dlock_macros::distributed_lock;
 pub use error::{Error, ErrorKind, LossReason, Step};
 pub use key::{LockKey, MAX_NAME_BYTES};
 pub use lock::{ReadGuard, RwLock, WriteGuard};
@@ -46,4 +49,11 @@ pub mod __internals {
     pub fn fencing_token(token: u64) -> FencingToken {
         FencingToken::new(token)
     }
+}
+
+/// What the attribute's expansion calls. Not covered by semantic versioning.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::attribute::{AsClient, Grant, LockResult, Request, is_busy, on_busy, report};
+    pub use crate::mode::Mode;
 }

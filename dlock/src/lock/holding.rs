@@ -46,6 +46,11 @@ impl Holding {
         &self.shared.hold
     }
 
+    /// The hold, to look at for longer than this lasts.
+    pub(crate) fn share_hold(&self) -> Arc<Hold> {
+        Arc::clone(&self.shared.hold)
+    }
+
     pub(crate) fn token(&self) -> FencingToken {
         self.token
     }

@@ -66,7 +66,10 @@ async fn main() -> Result<(), Failure> {
     .await?;
     let found = unlocked.balance.load(Ordering::SeqCst);
     let lost_without = TASKS * ROUNDS - found;
-    println!("without the lock: {found} of {} deposits, {lost_without} lost", TASKS * ROUNDS);
+    println!(
+        "without the lock: {found} of {} deposits, {lost_without} lost",
+        TASKS * ROUNDS
+    );
 
     let locked = Arc::new(Account::default());
     let mut waits = run(&locked, |account| async move {
@@ -75,7 +78,10 @@ async fn main() -> Result<(), Failure> {
     .await?;
     let found = balance(account_id, &locked).await?;
     let lost = TASKS * ROUNDS - found;
-    println!("with the lock:    {found} of {} deposits, {lost} lost", TASKS * ROUNDS);
+    println!(
+        "with the lock:    {found} of {} deposits, {lost} lost",
+        TASKS * ROUNDS
+    );
 
     waits.sort();
     let percentile = |p: usize| waits[(waits.len() - 1) * p / 100];
@@ -85,7 +91,10 @@ async fn main() -> Result<(), Failure> {
         percentile(99),
         percentile(100)
     );
-    println!("last fencing token: {}", locked.last_token.load(Ordering::SeqCst));
+    println!(
+        "last fencing token: {}",
+        locked.last_token.load(Ordering::SeqCst)
+    );
     println!("\n{}", contention(&metrics.render()));
 
     client.shutdown().await?;

@@ -1,0 +1,9 @@
+//! The function under the attribute.
+
+mod bindings;
+mod item;
+mod shape;
+
+pub(crate) use self::bindings::bindings;
+pub(crate) use self::item::Function;
+pub(crate) use self::shape::Shape;
