@@ -9,6 +9,7 @@ use super::rw_lock::RwLock;
 use super::shared_hold::SharedHold;
 use super::wait::Wait;
 use crate::error::Error;
+use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
 
@@ -20,12 +21,12 @@ pub(super) async fn acquire(
 ) -> Result<Option<Holding>, Error> {
     lock.settings.check()?;
     lock.inner.check_open()?;
-    let watch = lock.metrics.acquire_began(mode);
+    let watch = lock.metrics().acquire_began(mode);
     let outcome = find_a_way(lock, mode, wait).await;
     match outcome {
         Ok(Some(mut holding)) => {
-            watch.acquired();
-            holding.report_to(&lock.metrics);
+            let since = watch.acquired();
+            holding.report_to(lock.metrics(), since);
             Ok(Some(holding))
         }
         Ok(None) => {
@@ -56,15 +57,20 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Hold
     match entry {
         Entry::Granted(holding) => Ok(Some(holding)),
         Entry::Busy => {
-            lock.metrics.contended(mode);
+            lock.metrics().contended(mode);
             Ok(None)
         }
         Entry::Lead(lead) => ask(lock, lead, terms, wait, false).await,
         Entry::Queued(queued) => {
-            lock.metrics.contended(mode);
+            lock.metrics().contended(mode);
             match turn(lock, queued, wait).await? {
                 Turn::Granted(holding) => {
-                    lock.metrics.handed_over();
+                    lock.metrics().passed_on();
+                    // Readers are let in by a grant to their process, not by a release.
+                    if mode == Mode::Write {
+                        let free_since = holding.shared.passed_on_at();
+                        lock.metrics().handed_over(Via::Process, free_since);
+                    }
                     Ok(Some(holding))
                 }
                 Turn::Lead(lead) => ask(lock, lead, terms, wait, true).await,

@@ -10,7 +10,7 @@ use super::shared_hold::SharedHold;
 use crate::client::Inner;
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
-use crate::metrics::LockMetrics;
+use crate::metrics::{self, LockMetrics};
 use crate::protocol::{Op, Reply};
 use crate::token::FencingToken;
 
@@ -37,9 +37,9 @@ impl Holding {
     }
 
     /// From now on somebody holds the lock through this.
-    pub(super) fn report_to(&mut self, metrics: &Arc<LockMetrics>) {
+    pub(super) fn report_to(&mut self, metrics: &Arc<LockMetrics>, since: BootInstant) {
         metrics.hold_began(self.hold().mode);
-        self.reports = Some((Arc::clone(metrics), BootInstant::now()));
+        self.reports = Some((Arc::clone(metrics), since));
     }
 
     pub(crate) fn hold(&self) -> &Hold {
@@ -66,7 +66,11 @@ impl Holding {
         self.left = true;
     }
 
-    pub(crate) async fn release(mut self) -> Result<(), Error> {
+    pub(crate) async fn release(self) -> Result<(), Error> {
+        self.give_back().await.inspect_err(metrics::failed)
+    }
+
+    async fn give_back(mut self) -> Result<(), Error> {
         let loss = self.hold().check();
         if !self.leave() {
             return loss;
@@ -101,7 +105,7 @@ impl Holding {
             return false;
         }
         if let Some((metrics, since)) = self.reports.take() {
-            metrics.hold_ended(self.hold().mode, BootInstant::now().since(since));
+            metrics.hold_ended(self.hold().mode, since);
         }
         !self.shared.gated || self.inner.gates.leave(&self.inner, &self.shared)
     }

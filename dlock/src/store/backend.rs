@@ -10,6 +10,7 @@ use crate::client::Config;
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
+use crate::metrics;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
 
@@ -77,9 +78,11 @@ impl Store {
         op: &Op,
         _deadline: Instant,
     ) -> Result<Answer, Error> {
-        match self {
-            Self::Memory(store, _) => Ok(remember(store, key, op)),
-        }
+        let answer = match self {
+            Self::Memory(store, _) => remember(store, key, op),
+        };
+        metrics::command(op.name(), answer.sent_at);
+        Ok(answer)
     }
 
     /// Where a slot lives now.
@@ -96,12 +99,18 @@ impl Store {
         batch: &[(LockKey, Op)],
         _deadline: Instant,
     ) -> Vec<Result<Answer, Error>> {
-        match (self, node) {
+        let answers: Vec<Result<Answer, Error>> = match (self, node) {
             (Self::Memory(store, _), NodeId::Memory) => batch
                 .iter()
                 .map(|(key, op)| Ok(remember(store, key, op)))
                 .collect(),
+        };
+        for ((_, op), answer) in batch.iter().zip(&answers) {
+            if let Ok(answer) = answer {
+                metrics::command(op.name(), answer.sent_at);
+            }
         }
+        answers
     }
 
     /// Makes sure that a wake-up of this hold is heard. Never fails: at worst waiters poll.

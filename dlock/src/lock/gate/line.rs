@@ -109,9 +109,7 @@ impl Line {
                 Holding::new(inner, Arc::clone(&shared), token)
             });
             let turn = if open {
-                shared
-                    .hold
-                    .restart_max_hold(crate::clock::BootInstant::now());
+                shared.pass_on();
                 Turn::Granted(next)
             } else {
                 Turn::Lead(Lead::new(inner, &shared.hold.key, Some(next)))
