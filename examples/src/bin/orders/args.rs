@@ -12,7 +12,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,
 
-    /// The SQLite file with the stock; made if missing.
+    /// The database file with the stock; made if missing.
     #[arg(long, default_value = "orders.db")]
     pub(crate) db: PathBuf,
 

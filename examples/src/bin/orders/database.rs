@@ -102,7 +102,9 @@ impl Database {
                     return Ok(None);
                 }
                 transaction
-                    .prepare_cached("INSERT INTO orders (sku, quantity, token) VALUES (?1, ?2, ?3)")?
+                    .prepare_cached(
+                        "INSERT INTO orders (sku, quantity, token) VALUES (?1, ?2, ?3)",
+                    )?
                     .execute(params![sku, quantity, token])?;
                 let id = transaction.last_insert_rowid();
                 transaction.commit()?;

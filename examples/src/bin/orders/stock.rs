@@ -59,10 +59,7 @@ impl Stock {
         sleep(PAYMENT).await;
         let token = held.as_ref().and_then(token);
         let remaining = item.stock - quantity;
-        let id = self
-            .database
-            .sell(sku, quantity, remaining, token)
-            .await?;
+        let id = self.database.sell(sku, quantity, remaining, token).await?;
         Ok(Order {
             id,
             total: item.price * quantity,

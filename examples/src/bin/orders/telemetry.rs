@@ -12,15 +12,10 @@ use super::Failure;
 
 const REQUESTS: &str = "orders_http_request_seconds";
 
-/// From what a lock costs without contention to what a caller waits at most.
-const BUCKETS: [f64; 14] = [
-    0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
-];
-
 /// Makes the recorder that all metrics of this process go to, dlock's included.
 pub(crate) fn install() -> Result<PrometheusHandle, Failure> {
     let handle = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &dlock::metrics::BUCKETS)?
         .install_recorder()?;
     describe_histogram!(REQUESTS, Unit::Seconds, "From a request to its answer.");
     describe_counter!(
