@@ -1,5 +1,7 @@
 //! Read/write locks on Redis Cluster, as an attribute for service functions.
 
+mod attribute;
+pub mod blocking;
 mod client;
 mod clock;
 mod error;
@@ -12,9 +14,13 @@ mod releaser;
 mod renewal;
 mod slot;
 mod store;
+pub mod testing;
 mod token;
+mod trace;
 
+pub use attribute::{Held, current};
 pub use client::{Client, ClientBuilder, DEFAULT_LEASE, MAX_LEASE, MIN_LEASE, install, installed};
+pub use dlock_macros::distributed_lock;
 pub use error::{Error, ErrorKind, LossReason, Step};
 pub use key::{LockKey, MAX_NAME_BYTES};
 pub use lock::{ReadGuard, RwLock, WriteGuard};
@@ -29,7 +35,10 @@ pub use token::FencingToken;
 pub mod __internals {
     pub use crate::clock::BootInstant;
     pub use crate::protocol::{ClientId, HoldId, Op, Reply, Script, decode, encode};
-    pub use crate::store::{Answer, Listener, MemoryStore, ServerClock, Wakeups, script_source};
+    pub use crate::store::{
+        Answer, Counter, Endpoint, Listener, MemoryStore, Password, RedisListening, RedisNodeId,
+        RedisOptions, RedisStats, RedisStore, ServerClock, Wakeups, script_source,
+    };
 
     use crate::{Error, FencingToken, LockKey};
 
@@ -46,4 +55,14 @@ pub mod __internals {
     pub fn fencing_token(token: u64) -> FencingToken {
         FencingToken::new(token)
     }
+}
+
+/// What the attribute's expansion calls. Not covered by semantic versioning.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::attribute::{
+        AsClient, BusyResult, Grant, Holds, LockResult, Request, is_busy, name, on_busy, report,
+        report_not_busy,
+    };
+    pub use crate::mode::Mode;
 }

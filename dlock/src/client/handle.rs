@@ -27,6 +27,11 @@ impl Client {
         &self.inner
     }
 
+    /// Whether `other` is this client or a clone of it.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
     /// A client with default settings; see [`ClientBuilder::url`] for the URLs.
     ///
     /// # Errors

@@ -1,5 +1,8 @@
 //! The guard of a write hold.
 
+use std::sync::Arc;
+
+use super::hold::Hold;
 use super::holding::Holding;
 use crate::error::Error;
 use crate::key::LockKey;
@@ -16,6 +19,11 @@ pub struct WriteGuard(Holding);
 impl WriteGuard {
     pub(super) fn new(holding: Holding) -> Self {
         Self(holding)
+    }
+
+    /// The hold, to look at for longer than the guard lasts.
+    pub(crate) fn share_hold(&self) -> Arc<Hold> {
+        self.0.share_hold()
     }
 
     /// The lock's key.

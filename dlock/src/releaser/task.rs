@@ -9,7 +9,9 @@ use tokio::time::{Instant, sleep};
 
 use super::queue::Item;
 use crate::clock::BootInstant;
-use crate::store::{NodeId, Store};
+use crate::error::Error;
+use crate::metrics;
+use crate::store::{Answer, NodeId, Store};
 
 /// Releases in one pipeline.
 const BATCH: usize = 256;
@@ -48,13 +50,16 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
                 .map(|item| (item.key.clone(), item.op.clone()))
                 .collect();
             let deadline = Instant::now() + response_timeout;
-            let answers = store.call_batch(&node, &batch, deadline).await;
+            let answers = store.call_batch(node, &batch, deadline).await;
+            for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+                metrics::failed(error);
+            }
             let now = BootInstant::now();
             unanswered.extend(
                 items
                     .into_iter()
                     .zip(answers)
-                    .filter(|(item, answer)| answer.is_err() && now < item.until)
+                    .filter(|(item, answer)| now < item.until && worth_another_try(answer))
                     .map(|(item, _)| item),
             );
         }
@@ -63,4 +68,9 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
             sleep(Duration::from_millis(fastrand::u64(20..200))).await;
         }
     }
+}
+
+/// A client that was shut down will not become able to send again.
+fn worth_another_try(answer: &Result<Answer, Error>) -> bool {
+    matches!(answer, Err(error) if !error.is_closed())
 }

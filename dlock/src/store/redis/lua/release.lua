@@ -1,8 +1,9 @@
 -- Gives a hold back and wakes those it lets in.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
+-- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
 -- ARGV  1 hold id, 2 last token handed out under this hold, 3 publish command, 4 channel stem
 -- Returns  {1} released | {0} no such hold: released before, or expired
+--          {9} the line's keys are needed, and nothing was given back
 local lock, id = KEYS[1], ARGV[1]
 local f = redis.call('HMGET', lock, '+' .. id, 't', 'w', 'r', 'q')
 if not f[1] then return {0} end
@@ -34,6 +35,7 @@ if not f[5] then
   end
 end
 
+if not KEYS[2] then return {9} end
 local publish, channel = ARGV[3], ARGV[4]
 -- include: common.lua
 local holds = load_holds()

@@ -1,0 +1,87 @@
+//! The names of the arguments.
+
+use crate::suggest;
+
+macro_rules! names {
+    ($($variant:ident $text:literal $example:literal,)*) => {
+        /// An argument that the attribute knows.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Name {
+            $($variant,)*
+        }
+
+        impl Name {
+            const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// As written in the attribute.
+            pub(crate) fn text(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+
+            /// How to write the argument.
+            pub(crate) fn example(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $example,)*
+                }
+            }
+        }
+    };
+}
+
+names! {
+    Key "key" "key = \"order:{order_id}\"",
+    Keys "keys" "keys = [\"account:{from}\", \"account:{to}\"]",
+    Mode "mode" "mode = \"write\"",
+    Lease "lease" "lease = \"30s\"",
+    MaxHold "max_hold" "max_hold = \"5m\"",
+    Wait "wait" "wait = \"5s\"",
+    OnLost "on_lost" "on_lost = \"cancel\"",
+    OnBusy "on_busy" "on_busy = Ok(())",
+    When "when" "when = order.shared",
+    Guard "guard" "guard = lock",
+    Client "client" "client = self.locks",
+    Label "name" "name = \"ship\"",
+    Crate "crate" "crate = my_crate::dlock",
+}
+
+impl Name {
+    /// The argument called `text`.
+    pub(crate) fn find(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|name| name.text() == text)
+    }
+
+    /// What to say about an argument that does not exist.
+    pub(crate) fn unknown(text: &str) -> String {
+        let meant = match text {
+            "timeout" | "acquire_timeout" | "wait_timeout" => Some(Self::Wait),
+            "ttl" | "expire" | "expiry" | "lease_time" | "duration" => Some(Self::Lease),
+            "lock" | "resource" | "id" => Some(Self::Key),
+            "locks" | "resources" | "ids" => Some(Self::Keys),
+            "label" | "metric" | "metric_name" => Some(Self::Label),
+            "redis" | "pool" | "connection" | "manager" => Some(Self::Client),
+            _ => suggest::closest(text, Self::ALL.iter().map(|name| name.text()))
+                .and_then(Self::find),
+        };
+        match meant {
+            Some(meant) => format!(
+                "unknown argument `{text}`; did you mean `{}`, as in `{}`?",
+                meant.text(),
+                meant.example()
+            ),
+            None => format!(
+                "unknown argument `{text}`; the arguments are {}",
+                Self::list()
+            ),
+        }
+    }
+
+    fn list() -> String {
+        let names: Vec<String> = Self::ALL
+            .iter()
+            .map(|name| format!("`{}`", name.text()))
+            .collect();
+        names.join(", ")
+    }
+}

@@ -1,0 +1,85 @@
+//! Functions on which a lock makes sense.
+
+use syn::{ReturnType, Signature, Type};
+
+use crate::args::{Args, Name};
+use crate::diagnostics::Diagnostics;
+use crate::function::{Deferred, Function, Shape, deferred};
+
+/// The shape of `function`, unless a lock around it would mean nothing.
+pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) -> Option<Shape> {
+    let signature = &function.signature;
+    if !qualifiers(signature, faults) {
+        return None;
+    }
+    let shape = Shape::of(function);
+    if !matches!(shape, Shape::Boxed(_)) && !finished(signature, faults) {
+        return None;
+    }
+    if args.get(Name::OnBusy).is_none() {
+        returns_something(signature, faults);
+    }
+    Some(shape)
+}
+
+/// Whether the function may be locked by its qualifiers.
+fn qualifiers(signature: &Signature, faults: &mut Diagnostics) -> bool {
+    if let Some(constness) = &signature.constness {
+        faults.at(
+            constness,
+            "a `const fn` cannot take a lock: it may run while the program is compiled; remove `const`",
+        );
+    }
+    if let Some(abi) = &signature.abi {
+        faults.at(
+            abi,
+            "an `extern` function cannot tell its caller that the lock was not had; \
+             lock a Rust function and call that one",
+        );
+    }
+    signature.constness.is_none() && signature.abi.is_none()
+}
+
+fn returns_something(signature: &Signature, faults: &mut Diagnostics) {
+    let nothing = match &signature.output {
+        ReturnType::Default => true,
+        ReturnType::Type(_, ty) => matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()),
+    };
+    if nothing {
+        let name = &signature.ident;
+        let message = format!(
+            "`{name}` returns nothing, so it cannot tell its caller that the lock was not had; \
+             return `Result<(), E>` with `E: From<dlock::Error>`, \
+             or say what to return then, as in `on_busy = ()`"
+        );
+        match &signature.output {
+            ReturnType::Default => faults.at(name, message),
+            ReturnType::Type(_, ty) => faults.at(ty, message),
+        }
+    }
+}
+
+/// Whether the work is done when the function returns.
+fn finished(signature: &Signature, faults: &mut Diagnostics) -> bool {
+    let Some((what, ty)) = deferred(&signature.output) else {
+        return true;
+    };
+    faults.at(
+        ty,
+        match what {
+            Deferred::Future if signature.asyncness.is_some() => {
+                "the lock is released before the future in here has run, so it would protect nothing; \
+                 await it in the function and return its output"
+            }
+            Deferred::Future => {
+                "this function returns before the future it returns has run, so the lock would protect nothing; \
+                 make it an `async fn`"
+            }
+            Deferred::Stream => {
+                "the lock is released before the stream in here has been read, so it would protect nothing; \
+                 return the collected items, or lock the function that reads them"
+            }
+        },
+    );
+    false
+}

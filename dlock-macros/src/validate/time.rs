@@ -1,0 +1,81 @@
+//! `lease`, `max_hold` and `wait`.
+
+use std::time::Duration;
+
+use syn::{Expr, Lit};
+
+use super::Scope;
+use crate::args::{Arg, Name};
+use crate::diagnostics::Diagnostics;
+use crate::duration;
+use crate::plan::{Time, Wait};
+
+impl Scope<'_> {
+    pub(super) fn lease(&self, faults: &mut Diagnostics) -> Option<Time> {
+        let arg = self.args.get(Name::Lease)?;
+        let lease = faults.keep(time(arg))?;
+        if matches!(lease, Time::Literal(Duration::ZERO)) {
+            faults.at(
+                &arg.value,
+                "a lease of zero is over before the body starts; \
+                 it has to outlast a failed renewal or two, as `lease = \"30s\"` does",
+            );
+        }
+        Some(lease)
+    }
+
+    pub(super) fn max_hold(&self, lease: Option<&Time>, faults: &mut Diagnostics) -> Option<Time> {
+        let arg = self.args.get(Name::MaxHold)?;
+        let max_hold = faults.keep(time(arg))?;
+        match (&max_hold, lease) {
+            (Time::Literal(Duration::ZERO), _) => faults.at(
+                &arg.value,
+                "a lock that may not be held at all cannot be had; write for instance `max_hold = \"5m\"`",
+            ),
+            (Time::Literal(max_hold), Some(Time::Literal(lease))) if max_hold < lease => faults.at(
+                &arg.value,
+                "`max_hold` is shorter than `lease`; for a lock that is never renewed make them equal",
+            ),
+            _ => {}
+        }
+        Some(max_hold)
+    }
+
+    pub(super) fn wait(&self, faults: &mut Diagnostics) -> Option<Wait> {
+        let arg = self.args.get(Name::Wait)?;
+        match arg.string().map(syn::LitStr::value).as_deref() {
+            Some("none") => Some(Wait::None),
+            Some("forever") => Some(Wait::Forever),
+            Some(other) if !other.starts_with(|first: char| first.is_ascii_digit()) => {
+                faults.at(
+                    &arg.value,
+                    format!(
+                        "`{other}` is not a time to wait; write \"5s\", \"forever\" or \"none\""
+                    ),
+                );
+                None
+            }
+            _ => match faults.keep(time(arg))? {
+                Time::Literal(Duration::ZERO) => Some(Wait::None),
+                wait => Some(Wait::For(wait)),
+            },
+        }
+    }
+}
+
+fn time(arg: &Arg) -> syn::Result<Time> {
+    let fault = |message: String| syn::Error::new_spanned(&arg.value, message);
+    let Expr::Lit(literal) = &arg.value else {
+        return Ok(Time::Computed(arg.value.clone()));
+    };
+    match &literal.lit {
+        Lit::Str(text) => duration::parse(&text.value())
+            .map(Time::Literal)
+            .map_err(fault),
+        _ => Err(fault(format!(
+            "`{}` needs a unit and quotes, as in `{}`",
+            arg.name.text(),
+            arg.name.example()
+        ))),
+    }
+}

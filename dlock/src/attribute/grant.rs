@@ -1,0 +1,95 @@
+//! Locks that were had, and what happens under them.
+
+use super::holds::first_loss;
+use super::owned::OwnedLocks;
+use super::{Held, Holds, Run, context};
+use crate::{Client, Error};
+
+/// The locks of one call: its own, or those of an outer call which it shares.
+///
+/// `H` is [`Held`], a vector of them with `keys`, or an `Option` in a function that locks only `when`
+/// something is true.
+#[derive(Debug)]
+#[must_use]
+pub struct Grant<H = Held> {
+    held: H,
+    innermost: Option<Held>,
+    owned: OwnedLocks,
+    client: Option<Client>,
+    cancel: bool,
+}
+
+impl<H: Holds> Grant<H> {
+    pub(super) fn new(
+        held: H,
+        innermost: Option<Held>,
+        owned: OwnedLocks,
+        client: Client,
+        cancel: bool,
+    ) -> Self {
+        Self {
+            held,
+            innermost,
+            owned,
+            client: Some(client),
+            cancel,
+        }
+    }
+
+    /// The same grant in a function that may run without.
+    pub fn optional(self) -> Grant<Option<H>> {
+        Grant {
+            held: Some(self.held),
+            innermost: self.innermost,
+            owned: self.owned,
+            client: self.client,
+            cancel: self.cancel,
+        }
+    }
+
+    /// What `guard = name` binds.
+    #[must_use]
+    pub fn held(&self) -> H {
+        self.held.clone()
+    }
+
+    /// Runs `body` under the locks and releases them. If a lease is lost the body is dropped,
+    /// unless it shall continue.
+    pub fn run<F: Future>(self, body: F) -> impl Future<Output = Result<F::Output, Error>> {
+        let lost = self.cancel.then(|| first_loss(self.held.clone()));
+        Run::new(
+            self.held,
+            self.innermost,
+            lost,
+            body,
+            self.owned,
+            OwnedLocks::release,
+        )
+    }
+
+    /// Runs `body` on this thread and releases the locks. It cannot be stopped when a lease is lost.
+    pub fn run_blocking<T>(self, body: impl FnOnce() -> T) -> T {
+        let output = {
+            let _current = self.innermost.map(context::enter);
+            body()
+        };
+        if let Some(client) = self.client {
+            // A thread that may not wait has the locks released in the background, by dropping them.
+            drop(client.inner().home.wait(self.owned.release()));
+        }
+        output
+    }
+}
+
+impl<H: Holds> Grant<Option<H>> {
+    /// No lock at all, as `when = ..` said.
+    pub fn unlocked() -> Self {
+        Self {
+            held: None,
+            innermost: None,
+            owned: OwnedLocks::default(),
+            client: None,
+            cancel: false,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The future of a body under its lock.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use super::{Held, Holds, context};
+use crate::Error;
+
+pin_project! {
+    /// Polls the body while the lease lasts, drops it, releases, returns.
+    ///
+    /// Written by hand because an `async fn` would hold the body twice: as its argument and while it waits.
+    #[must_use = "futures do nothing unless polled"]
+    pub(super) struct Run<F: Future, H, L, G, M, R> {
+        // Declared, hence dropped, before the guard: a cancelled body is gone before the lock is free.
+        #[pin]
+        body: Option<F>,
+        #[pin]
+        lost: Option<L>,
+        held: H,
+        // What the body sees as its current lock.
+        innermost: Option<Held>,
+        outcome: Option<Result<F::Output, Error>>,
+        guard: Option<G>,
+        make_release: M,
+        #[pin]
+        release: Option<R>,
+    }
+}
+
+impl<F, H, L, G, M, R> Run<F, H, L, G, M, R>
+where
+    F: Future,
+    M: FnMut(G) -> R,
+{
+    pub(super) fn new(
+        held: H,
+        innermost: Option<Held>,
+        lost: Option<L>,
+        body: F,
+        guard: G,
+        make_release: M,
+    ) -> Self {
+        Self {
+            body: Some(body),
+            lost,
+            held,
+            innermost,
+            outcome: None,
+            guard: Some(guard),
+            make_release,
+            release: None,
+        }
+    }
+}
+
+impl<F, H, L, G, M, R> Future for Run<F, H, L, G, M, R>
+where
+    F: Future,
+    H: Holds,
+    L: Future<Output = Error>,
+    M: FnMut(G) -> R,
+    R: Future<Output = ()>,
+{
+    type Output = Result<F::Output, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if let Some(body) = this.body.as_mut().as_pin_mut() {
+            let outcome = ready!(poll_body(
+                this.held.each(),
+                this.innermost.as_ref(),
+                this.lost.as_mut(),
+                body,
+                cx
+            ));
+            // The body holds what it works on: it goes before anyone hears of the end.
+            this.body.set(None);
+            this.lost.set(None);
+            *this.outcome = Some(outcome);
+            if let Some(guard) = this.guard.take() {
+                this.release.set(Some((this.make_release)(guard)));
+            }
+        }
+        if let Some(release) = this.release.as_mut().as_pin_mut() {
+            ready!(release.poll(cx));
+            this.release.set(None);
+        }
+        this.outcome.take().map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+/// One step of the body, unless a lease is gone, and then none ever again.
+fn poll_body<F: Future, L: Future<Output = Error>>(
+    held: &[Held],
+    innermost: Option<&Held>,
+    lost: Pin<&mut Option<L>>,
+    body: Pin<&mut F>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<F::Output, Error>> {
+    let lost = lost.as_pin_mut();
+    if lost.is_some() {
+        // Reads the clock: after a pause of the whole process no timer has fired yet.
+        held.iter().try_for_each(Held::check)?;
+    }
+    let stepped = {
+        let _current = innermost.cloned().map(context::enter);
+        body.poll(cx)
+    };
+    if let Poll::Ready(output) = stepped {
+        return Poll::Ready(Ok(output));
+    }
+    match lost {
+        Some(lost) => lost.poll(cx).map(Err),
+        None => Poll::Pending,
+    }
+}

@@ -1,0 +1,177 @@
+//! The store a client uses: memory or Redis.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::redis::{self, Endpoint, RedisStore};
+use super::{Answer, Listener, MemoryStore, Wakeups};
+use crate::client::Config;
+use crate::clock::BootInstant;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::metrics;
+use crate::protocol::{ClientId, HoldId, Op};
+use crate::slot::Slot;
+
+/// Where a client's locks live. An enum rather than a trait object: a call then costs neither an
+/// allocation nor an indirection.
+pub(crate) enum Store {
+    /// In this process.
+    Memory(Arc<MemoryStore>, Arc<Wakeups>),
+    /// On Redis.
+    Redis(RedisStore),
+}
+
+/// What renewals and releases are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum NodeId {
+    /// The memory store.
+    Memory,
+    /// A Redis server.
+    Redis(redis::NodeId),
+}
+
+/// A waiter's ear.
+#[derive(Debug)]
+#[must_use = "dropping it stops listening"]
+pub(crate) enum Listening {
+    /// In this process.
+    Memory(Listener),
+    /// On Redis.
+    Redis(redis::Listening),
+}
+
+impl Listening {
+    /// Whether wake-ups can arrive; otherwise the waiter has to poll.
+    pub(crate) fn is_subscribed(&self) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::Redis(listening) => listening.is_subscribed(),
+        }
+    }
+
+    /// Completes at the next wake-up, or at once if one has come since the last time.
+    pub(crate) async fn woken(&self) {
+        match self {
+            Self::Memory(listener) => listener.woken().await,
+            Self::Redis(listening) => listening.woken().await,
+        }
+    }
+}
+
+impl Store {
+    pub(crate) async fn open(url: &str, config: &Config, client: &ClientId) -> Result<Self, Error> {
+        let name = match Endpoint::parse(url)? {
+            Endpoint::Memory(name) => name,
+            Endpoint::Redis(mut options) => {
+                options.prefix.clone_from(&config.prefix);
+                options.connect_timeout = config.connect_timeout;
+                options.response_timeout = config.response_timeout;
+                let deadline = Instant::now() + config.retry_for;
+                let store = RedisStore::connect(options, client, deadline).await?;
+                return Ok(Self::Redis(store));
+            }
+        };
+        let store = if name.is_empty() {
+            Arc::new(MemoryStore::new())
+        } else {
+            MemoryStore::named(&name)
+        };
+        let wakeups = Arc::default();
+        store.attach(client, &wakeups);
+        Ok(Self::Memory(store, wakeups))
+    }
+
+    /// Carries out one operation; tried again until `deadline` while servers fail.
+    pub(crate) async fn call(
+        &self,
+        key: &LockKey,
+        op: &Op,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        let answer = match self {
+            Self::Memory(store, _) => remember(store, key, op),
+            Self::Redis(store) => store.call(key, op, deadline).await?,
+        };
+        metrics::command(op.name(), answer.sent_at);
+        Ok(answer)
+    }
+
+    /// Where a slot lives now.
+    pub(crate) fn node_of(&self, slot: Slot) -> NodeId {
+        match self {
+            Self::Memory(..) => NodeId::Memory,
+            Self::Redis(store) => NodeId::Redis(store.node_of(slot)),
+        }
+    }
+
+    /// Carries out operations of one node in one go. Failures mean that the outcome is unknown.
+    pub(crate) async fn call_batch(
+        &self,
+        node: NodeId,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Result<Answer, Error>> {
+        let answers: Vec<Result<Answer, Error>> = match (self, node) {
+            (Self::Memory(store, _), _) => batch
+                .iter()
+                .map(|(key, op)| Ok(remember(store, key, op)))
+                .collect(),
+            (Self::Redis(store), NodeId::Redis(node)) => {
+                store.call_batch(node, batch, deadline).await
+            }
+            (Self::Redis(_), NodeId::Memory) => unreachable!("nodes come from this store"),
+        };
+        for ((_, op), answer) in batch.iter().zip(&answers) {
+            if let Ok(answer) = answer {
+                metrics::command(op.name(), answer.sent_at);
+            }
+        }
+        answers
+    }
+
+    /// Makes sure that a wake-up of this hold is heard. Never fails: at worst waiters poll.
+    /// Takes until `until` at most.
+    pub(crate) async fn listen(&self, key: &LockKey, hold: &HoldId, until: Instant) -> Listening {
+        match self {
+            Self::Memory(_, wakeups) => Listening::Memory(wakeups.listen(hold)),
+            Self::Redis(store) => Listening::Redis(store.listen(key, hold, until).await),
+        }
+    }
+
+    /// Listens if that costs nothing, so that no wake-up can slip in between the first request
+    /// and the subscription.
+    pub(crate) fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
+        match self {
+            Self::Memory(_, wakeups) => Some(Listening::Memory(wakeups.listen(hold))),
+            Self::Redis(store) => store.listen_if_subscribed(key, hold).map(Listening::Redis),
+        }
+    }
+
+    pub(crate) async fn shutdown(&self) {
+        match self {
+            Self::Memory(..) => {}
+            Self::Redis(store) => store.shutdown().await,
+        }
+    }
+}
+
+fn remember(store: &MemoryStore, key: &LockKey, op: &Op) -> Answer {
+    let sent_at = BootInstant::now();
+    Answer {
+        reply: store.apply(key, op),
+        sent_at,
+        resent: false,
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(..) => f.write_str("Memory"),
+            Self::Redis(store) => store.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+use dlock::distributed_lock;
+
+#[distributed_lock(key = "order")]
+struct Order;
+
+fn main() {}
