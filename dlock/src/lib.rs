@@ -16,6 +16,7 @@ mod slot;
 mod store;
 pub mod testing;
 mod token;
+mod trace;
 
 pub use attribute::{Held, current};
 pub use client::{Client, ClientBuilder, DEFAULT_LEASE, MAX_LEASE, MIN_LEASE, install, installed};
@@ -34,7 +35,10 @@ pub use token::FencingToken;
 pub mod __internals {
     pub use crate::clock::BootInstant;
     pub use crate::protocol::{ClientId, HoldId, Op, Reply, Script, decode, encode};
-    pub use crate::store::{Answer, Listener, MemoryStore, ServerClock, Wakeups, script_source};
+    pub use crate::store::{
+        Answer, Counter, Endpoint, Listener, MemoryStore, Password, RedisListening, RedisNodeId,
+        RedisOptions, RedisStats, RedisStore, ServerClock, Wakeups, script_source,
+    };
 
     use crate::{Error, FencingToken, LockKey};
 

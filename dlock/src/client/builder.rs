@@ -6,6 +6,7 @@ use super::config::Config;
 use super::inner::Inner;
 use super::{Client, host};
 use crate::error::Error;
+use crate::metrics;
 use crate::protocol::ClientId;
 use crate::store::Store;
 
@@ -121,6 +122,10 @@ impl ClientBuilder {
     ///
     /// Outside a Tokio runtime.
     pub async fn build(self) -> Result<Client, Error> {
+        self.open().await.inspect_err(metrics::failed)
+    }
+
+    async fn open(self) -> Result<Client, Error> {
         self.config.check()?;
         let name = self.name.unwrap_or_else(host::name_and_pid);
         let id = ClientId::new(&name);

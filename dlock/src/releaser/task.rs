@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::queue::Item;
 use crate::clock::BootInstant;
 use crate::error::Error;
+use crate::metrics;
 use crate::store::{Answer, NodeId, Store};
 
 /// Releases in one pipeline.
@@ -49,7 +50,10 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
                 .map(|item| (item.key.clone(), item.op.clone()))
                 .collect();
             let deadline = Instant::now() + response_timeout;
-            let answers = store.call_batch(&node, &batch, deadline).await;
+            let answers = store.call_batch(node, &batch, deadline).await;
+            for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+                metrics::failed(error);
+            }
             let now = BootInstant::now();
             unanswered.extend(
                 items

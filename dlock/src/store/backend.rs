@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::redis::{self, Endpoint, RedisStore};
 use super::{Answer, Listener, MemoryStore, Wakeups};
 use crate::client::Config;
 use crate::clock::BootInstant;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::key::LockKey;
+use crate::metrics;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
 
@@ -18,13 +20,17 @@ use crate::slot::Slot;
 pub(crate) enum Store {
     /// In this process.
     Memory(Arc<MemoryStore>, Arc<Wakeups>),
+    /// On Redis.
+    Redis(RedisStore),
 }
 
 /// What renewals and releases are grouped by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum NodeId {
     /// The memory store.
     Memory,
+    /// A Redis server.
+    Redis(redis::NodeId),
 }
 
 /// A waiter's ear.
@@ -33,6 +39,8 @@ pub(crate) enum NodeId {
 pub(crate) enum Listening {
     /// In this process.
     Memory(Listener),
+    /// On Redis.
+    Redis(redis::Listening),
 }
 
 impl Listening {
@@ -40,6 +48,7 @@ impl Listening {
     pub(crate) fn is_subscribed(&self) -> bool {
         match self {
             Self::Memory(_) => true,
+            Self::Redis(listening) => listening.is_subscribed(),
         }
     }
 
@@ -47,23 +56,28 @@ impl Listening {
     pub(crate) async fn woken(&self) {
         match self {
             Self::Memory(listener) => listener.woken().await,
+            Self::Redis(listening) => listening.woken().await,
         }
     }
 }
 
 impl Store {
-    pub(crate) async fn open(
-        url: &str,
-        _config: &Config,
-        client: &ClientId,
-    ) -> Result<Self, Error> {
-        let Some(name) = url.strip_prefix("memory://") else {
-            return Err(Error::new(ErrorKind::InvalidConfig, "unknown URL scheme"));
+    pub(crate) async fn open(url: &str, config: &Config, client: &ClientId) -> Result<Self, Error> {
+        let name = match Endpoint::parse(url)? {
+            Endpoint::Memory(name) => name,
+            Endpoint::Redis(mut options) => {
+                options.prefix.clone_from(&config.prefix);
+                options.connect_timeout = config.connect_timeout;
+                options.response_timeout = config.response_timeout;
+                let deadline = Instant::now() + config.retry_for;
+                let store = RedisStore::connect(options, client, deadline).await?;
+                return Ok(Self::Redis(store));
+            }
         };
         let store = if name.is_empty() {
             Arc::new(MemoryStore::new())
         } else {
-            MemoryStore::named(name)
+            MemoryStore::named(&name)
         };
         let wakeups = Arc::default();
         store.attach(client, &wakeups);
@@ -75,53 +89,71 @@ impl Store {
         &self,
         key: &LockKey,
         op: &Op,
-        _deadline: Instant,
+        deadline: Instant,
     ) -> Result<Answer, Error> {
-        match self {
-            Self::Memory(store, _) => Ok(remember(store, key, op)),
-        }
+        let answer = match self {
+            Self::Memory(store, _) => remember(store, key, op),
+            Self::Redis(store) => store.call(key, op, deadline).await?,
+        };
+        metrics::command(op.name(), answer.sent_at);
+        Ok(answer)
     }
 
     /// Where a slot lives now.
-    pub(crate) fn node_of(&self, _slot: Slot) -> NodeId {
+    pub(crate) fn node_of(&self, slot: Slot) -> NodeId {
         match self {
             Self::Memory(..) => NodeId::Memory,
+            Self::Redis(store) => NodeId::Redis(store.node_of(slot)),
         }
     }
 
     /// Carries out operations of one node in one go. Failures mean that the outcome is unknown.
     pub(crate) async fn call_batch(
         &self,
-        node: &NodeId,
+        node: NodeId,
         batch: &[(LockKey, Op)],
-        _deadline: Instant,
+        deadline: Instant,
     ) -> Vec<Result<Answer, Error>> {
-        match (self, node) {
-            (Self::Memory(store, _), NodeId::Memory) => batch
+        let answers: Vec<Result<Answer, Error>> = match (self, node) {
+            (Self::Memory(store, _), _) => batch
                 .iter()
                 .map(|(key, op)| Ok(remember(store, key, op)))
                 .collect(),
+            (Self::Redis(store), NodeId::Redis(node)) => {
+                store.call_batch(node, batch, deadline).await
+            }
+            (Self::Redis(_), NodeId::Memory) => unreachable!("nodes come from this store"),
+        };
+        for ((_, op), answer) in batch.iter().zip(&answers) {
+            if let Ok(answer) = answer {
+                metrics::command(op.name(), answer.sent_at);
+            }
         }
+        answers
     }
 
     /// Makes sure that a wake-up of this hold is heard. Never fails: at worst waiters poll.
-    pub(crate) async fn listen(&self, _key: &LockKey, hold: &HoldId) -> Listening {
+    /// Takes until `until` at most.
+    pub(crate) async fn listen(&self, key: &LockKey, hold: &HoldId, until: Instant) -> Listening {
         match self {
             Self::Memory(_, wakeups) => Listening::Memory(wakeups.listen(hold)),
+            Self::Redis(store) => Listening::Redis(store.listen(key, hold, until).await),
         }
     }
 
     /// Listens if that costs nothing, so that no wake-up can slip in between the first request
     /// and the subscription.
-    pub(crate) fn listen_if_subscribed(&self, _key: &LockKey, hold: &HoldId) -> Option<Listening> {
+    pub(crate) fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
         match self {
             Self::Memory(_, wakeups) => Some(Listening::Memory(wakeups.listen(hold))),
+            Self::Redis(store) => store.listen_if_subscribed(key, hold).map(Listening::Redis),
         }
     }
 
     pub(crate) async fn shutdown(&self) {
         match self {
             Self::Memory(..) => {}
+            Self::Redis(store) => store.shutdown().await,
         }
     }
 }
@@ -139,6 +171,7 @@ impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory(..) => f.write_str("Memory"),
+            Self::Redis(store) => store.fmt(f),
         }
     }
 }

@@ -9,5 +9,8 @@ mod wakeups;
 pub use answer::Answer;
 pub(crate) use backend::{Listening, NodeId, Store};
 pub use memory::{MemoryStore, ServerClock};
-pub use redis::source as script_source;
+pub use redis::{
+    Counter, Endpoint, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
+    RedisStats, RedisStore, source as script_source,
+};
 pub use wakeups::{Listener, Wakeups};

@@ -1,0 +1,124 @@
+//! Many operations on locks of one node in one pipeline.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use redis::{Pipeline, Value};
+use tokio::time::Instant;
+
+use super::connection;
+use super::core::Core;
+use super::evalsha::{ALL_KEYS, evalsha};
+use super::failure::{Refusal, Trouble, fatal};
+use super::node::{DialFailure, Node, NodeId};
+use super::route::unknown_answer;
+use crate::clock::BootInstant;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::protocol::{Op, decode};
+use crate::store::Answer;
+
+/// How many operations of a batch find their way alone at the same time.
+const STRAYS: usize = 64;
+
+impl Core {
+    pub(super) async fn call_batch(
+        self: &Arc<Self>,
+        node: NodeId,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Result<Answer, Error>> {
+        let found = self.topology.load().by_id(node).cloned();
+        let mut outcomes = match found {
+            Some(node) => self.pipeline(&node, batch, deadline).await,
+            // The node has left since the batch was put together.
+            None => batch.iter().map(|_| None).collect(),
+        };
+        let strays: Vec<_> = (0..batch.len())
+            .filter(|index| outcomes[*index].is_none())
+            .collect();
+        let mut found = stream::iter(strays)
+            .map(|index| async move {
+                let (key, op) = &batch[index];
+                (index, self.call(key, op, deadline).await)
+            })
+            .buffer_unordered(STRAYS);
+        while let Some((index, outcome)) = found.next().await {
+            outcomes[index] = Some(outcome);
+        }
+        drop(found);
+        outcomes.into_iter().flatten().collect()
+    }
+
+    /// One attempt at all of them; `None` for those that the node sends elsewhere.
+    async fn pipeline(
+        self: &Arc<Self>,
+        node: &Arc<Node>,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Option<Result<Answer, Error>>> {
+        let all = |error: Error| batch.iter().map(|_| Some(Err(error.clone()))).collect();
+        let mut lease = match node.connected(deadline).await {
+            Ok(lease) => lease,
+            Err(DialFailure::Fatal(error)) => return all(error),
+            Err(DialFailure::Trouble(trouble)) => {
+                self.env.refresh.request();
+                return all(trouble.into_error());
+            }
+        };
+        let mut pipeline = Pipeline::with_capacity(batch.len());
+        for (key, op) in batch {
+            pipeline.add_command(evalsha(ALL_KEYS, key, op, self.publish_command()));
+        }
+        let (sent, sent_at) = (Instant::now(), BootInstant::now());
+        let until = deadline.min(sent + self.env.options.response_timeout);
+        match connection::request_all(&mut lease.connection, &pipeline, until).await {
+            Ok(values) => {
+                node.answered();
+                let items = batch.iter().zip(values);
+                items
+                    .map(|((key, op), value)| self.read(node, key, op, value, sent_at))
+                    .collect()
+            }
+            Err(why) => {
+                self.env.stats.unanswered.count();
+                self.env.refresh.request();
+                all(node.unanswered(&lease, sent, why).into_error())
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        node: &Arc<Node>,
+        key: &LockKey,
+        op: &Op,
+        value: Value,
+        sent_at: BootInstant,
+    ) -> Option<Result<Answer, Error>> {
+        let Value::ServerError(error) = value else {
+            let answer = decode(op, &value).map(|reply| Answer {
+                reply,
+                sent_at,
+                resent: false,
+            });
+            return Some(answer.ok_or_else(|| unknown_answer(node, key, op)));
+        };
+        let at = node.address();
+        match Refusal::of(&error, at) {
+            Refusal::Moved(_) | Refusal::Ask(_) | Refusal::NoScript | Refusal::Split => None,
+            Refusal::Fatal(kind) => Some(Err(fatal(
+                kind,
+                &error,
+                at,
+                key.as_str(),
+                &self.env.options,
+            ))),
+            Refusal::ReadOnly | Refusal::Later => {
+                self.env.stats.deferred.count();
+                self.env.refresh.request();
+                Some(Err(Trouble::Refused(at.clone(), error).into_error()))
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The heart of a store: the topology and what keeps it.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use tokio::time::Instant;
+
+use super::address::Address;
+use super::bootstrap::{self, first_topology};
+use super::env::Env;
+use super::node::{Node, NodeId};
+use super::options::RedisOptions;
+use super::pubsub::PubSub;
+use super::refresher::refresh_forever;
+use super::topology::Topology;
+use crate::error::Error;
+use crate::protocol::ClientId;
+use crate::slot::Slot;
+
+/// What the store and its tasks share.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) env: Arc<Env>,
+    pub(super) topology: Arc<ArcSwap<Topology>>,
+    pub(super) is_cluster: bool,
+    pub(super) pubsub: Arc<PubSub>,
+}
+
+impl Core {
+    /// Finds the servers and starts the background tasks.
+    pub(super) async fn start(
+        options: RedisOptions,
+        client: &ClientId,
+        deadline: Instant,
+    ) -> Result<Arc<Self>, Error> {
+        let env = Arc::new(Env::new(options, client));
+        let (topology, is_cluster) = first_topology(&env, deadline).await?;
+        let topology = Arc::new(ArcSwap::from_pointee(topology));
+        let core = Arc::new(Self {
+            pubsub: PubSub::new(&env, &topology),
+            env,
+            topology,
+            is_cluster,
+        });
+        core.env.tasks.spawn(refresh_forever(Arc::clone(&core)));
+        Ok(core)
+    }
+
+    pub(super) fn node_of(&self, slot: Slot) -> NodeId {
+        let topology = self.topology.load();
+        topology.node(slot).map_or(NodeId::NOBODY, |node| node.id())
+    }
+
+    pub(super) fn publish_command(&self) -> &'static str {
+        self.env.publish.get().command()
+    }
+
+    /// The node at an address that a redirect named.
+    pub(super) fn node_at(&self, address: Address) -> Arc<Node> {
+        if let Some(node) = self.topology.load().by_address(&address) {
+            return node;
+        }
+        let node = Node::new(address, &self.env);
+        self.topology
+            .rcu(|topology| topology.with_node(Arc::clone(&node)));
+        node
+    }
+
+    /// Takes a new topology over if it differs.
+    pub(super) fn adopt(&self, topology: Topology) {
+        if !self.topology.load().same_slots(&topology) {
+            self.env.stats.topology_changes.count();
+            self.topology.store(Arc::new(topology));
+            self.pubsub.topology_changed();
+        }
+    }
+
+    pub(super) fn seeds(&self) -> Vec<Address> {
+        bootstrap::seeds(&self.env)
+    }
+}

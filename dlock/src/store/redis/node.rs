@@ -1,0 +1,336 @@
+//! One server, and the connection to it that comes back.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use redis::aio::MultiplexedConnection;
+use redis::{Pipeline, PushInfo, PushKind};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::address::Address;
+use super::backoff::Backoff;
+use super::connection::{self, NoAnswer};
+use super::env::Env;
+use super::evalsha;
+use super::failure::{Trouble, login_error};
+use crate::error::Error;
+
+/// Names a server within one store, for as long as the store knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// Stands for no node at all.
+    pub(super) const NOBODY: Self = Self(u32::MAX);
+}
+
+/// How long one caller waits for a connection before it looks at the topology again.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// A server.
+pub(super) struct Node {
+    id: NodeId,
+    address: Address,
+    env: Arc<Env>,
+    link: ArcSwapOption<Link>,
+    dial: watch::Sender<Dial>,
+    /// Since when no request was answered, in ms after `born`, plus one; 0 while all is well.
+    silent_since: AtomicU64,
+    born: Instant,
+}
+
+/// A connection, with a number to tell it from its successors.
+struct Link {
+    serial: u64,
+    connection: MultiplexedConnection,
+}
+
+/// The state of connecting.
+#[derive(Default)]
+struct Dial {
+    running: bool,
+    wanted: bool,
+    connected_before: bool,
+    failed: Option<DialFailure>,
+}
+
+/// Why the last attempt to connect failed.
+#[derive(Clone)]
+pub(super) enum DialFailure {
+    /// The next one may succeed.
+    Trouble(Trouble),
+    /// Wrong password and the like.
+    Fatal(Error),
+}
+
+/// A connection to use for one request.
+pub(super) struct Lease {
+    pub(super) connection: MultiplexedConnection,
+    serial: u64,
+}
+
+impl Node {
+    pub(super) fn new(address: Address, env: &Arc<Env>) -> Arc<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Arc::new(Self {
+            id: NodeId(NEXT.fetch_add(1, Ordering::Relaxed)),
+            address,
+            env: Arc::clone(env),
+            link: ArcSwapOption::empty(),
+            dial: watch::Sender::default(),
+            silent_since: AtomicU64::new(0),
+            born: Instant::now(),
+        })
+    }
+
+    pub(super) fn id(&self) -> NodeId {
+        self.id
+    }
+
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(super) fn env(&self) -> &Arc<Env> {
+        &self.env
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        self.link.load().is_some()
+    }
+
+    /// The connection, if there is one now.
+    pub(super) fn lease(&self) -> Option<Lease> {
+        let link = self.link.load();
+        let link = link.as_ref()?;
+        Some(Lease {
+            connection: link.connection.clone(),
+            serial: link.serial,
+        })
+    }
+
+    /// The connection, made if need be; waits a moment for it, at most until `deadline`.
+    pub(super) async fn connected(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<Lease, DialFailure> {
+        let mut dial = self.dial.subscribe();
+        if let Some(lease) = self.lease() {
+            return Ok(lease);
+        }
+        self.start_dialing();
+        let patience =
+            deadline.min(Instant::now() + self.env.options.connect_timeout.min(PATIENCE));
+        // A timeout here only means that there is no news; what is known is told below.
+        let _ = timeout_at(patience, dial.changed()).await;
+        if let Some(lease) = self.lease() {
+            return Ok(lease);
+        }
+        let failed = dial.borrow().failed.clone();
+        Err(failed.unwrap_or_else(|| {
+            let slow = io::Error::new(io::ErrorKind::TimedOut, "still connecting");
+            DialFailure::Trouble(Trouble::Io(self.address.clone(), slow.into()))
+        }))
+    }
+
+    /// A request was answered.
+    pub(super) fn answered(&self) {
+        if self.silent_since.load(Ordering::Relaxed) != 0 {
+            self.silent_since.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// A request that was sent at `sent` was not answered: gives the connection up if it is to blame, and says
+    /// what the trouble is.
+    pub(super) fn unanswered(
+        self: &Arc<Self>,
+        lease: &Lease,
+        sent: Instant,
+        why: NoAnswer,
+    ) -> Trouble {
+        let address = self.address.clone();
+        match why {
+            NoAnswer::Io(error) => {
+                self.lost(lease.serial);
+                Trouble::Io(address, error)
+            }
+            NoAnswer::Silence => {
+                self.fell_silent(lease, sent);
+                Trouble::Silence(address)
+            }
+        }
+    }
+
+    /// Once nothing was answered for the response timeout, whatever the deadlines of the single
+    /// requests were, the connection may be dead without knowing.
+    fn fell_silent(self: &Arc<Self>, lease: &Lease, sent: Instant) {
+        let millis = |at: Instant| u64::try_from((at - self.born).as_millis()).unwrap_or(u64::MAX);
+        let since = match self.silent_since.load(Ordering::Relaxed) {
+            0 => millis(sent) + 1,
+            since => since,
+        };
+        self.silent_since.store(since, Ordering::Relaxed);
+        let limit = self.env.options.response_timeout.as_millis();
+        if u128::from((millis(Instant::now()) + 1).saturating_sub(since)) >= limit {
+            self.lost(lease.serial);
+        }
+    }
+
+    fn lost(self: &Arc<Self>, serial: u64) {
+        let link = self.link.load_full();
+        let Some(link) = link.filter(|link| link.serial == serial) else {
+            return;
+        };
+        let previous = self.link.compare_and_swap(&link, None);
+        if previous
+            .as_ref()
+            .is_some_and(|previous| Arc::ptr_eq(previous, &link))
+        {
+            self.env.refresh.request();
+            self.start_dialing();
+        }
+    }
+
+    /// Starts to connect unless that is under way.
+    fn start_dialing(self: &Arc<Self>) {
+        let mut start = false;
+        self.dial.send_if_modified(|dial| {
+            dial.wanted = true;
+            start = !dial.running;
+            dial.running = true;
+            false
+        });
+        if start {
+            let dialing = Dialing {
+                node: Arc::clone(self),
+                ended: false,
+            };
+            self.env.tasks.spawn(dialing.run());
+        }
+    }
+}
+
+/// Connecting, under way for as long as this lives.
+struct Dialing {
+    node: Arc<Node>,
+    /// Whether `Dial::running` has been taken back.
+    ended: bool,
+}
+
+impl Dialing {
+    /// Tries until it works, or until nobody asks any more.
+    async fn run(mut self) {
+        let mut backoff = Backoff::of_connect();
+        while !self.ended {
+            self.node.dial.send_if_modified(|dial| {
+                dial.wanted = false;
+                false
+            });
+            match self.attempt().await {
+                Ok(connected) => self.succeed(connected),
+                Err(failed) => {
+                    self.node
+                        .dial
+                        .send_modify(|dial| dial.failed = Some(failed));
+                    self.node.env.refresh.request();
+                    sleep(backoff.pause()).await;
+                    self.end_unless_wanted();
+                }
+            }
+        }
+    }
+
+    fn succeed(&mut self, link: Link) {
+        let node = &self.node;
+        node.silent_since.store(0, Ordering::Relaxed);
+        node.link.store(Some(Arc::new(link)));
+        node.dial.send_modify(|dial| {
+            if dial.connected_before {
+                node.env.stats.reconnects.count();
+            }
+            dial.connected_before = true;
+            dial.failed = None;
+            dial.running = false;
+        });
+        self.ended = true;
+    }
+
+    fn end_unless_wanted(&mut self) {
+        self.node.dial.send_if_modified(|dial| {
+            dial.running = dial.wanted;
+            self.ended = !dial.wanted;
+            false
+        });
+    }
+
+    async fn attempt(&self) -> Result<Link, DialFailure> {
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let node = &self.node;
+        let options = &node.env.options;
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let on_push = watch_for_end(Arc::downgrade(node), serial);
+        match connection::open(options, &node.address, on_push).await {
+            Ok(connection) => {
+                self.prepare(connection.clone()).await;
+                Ok(Link { serial, connection })
+            }
+            Err(error) => Err(match login_error(&error, &node.address, options) {
+                Some(fatal) => DialFailure::Fatal(fatal),
+                None => DialFailure::Trouble(Trouble::Io(node.address.clone(), error)),
+            }),
+        }
+    }
+
+    /// Names the connection and loads the scripts. Failing at that is no harm: it only costs `NOSCRIPT`
+    /// answers later.
+    async fn prepare(&self, mut connection: MultiplexedConnection) {
+        let env = &self.node.env;
+        let mut pipeline = Pipeline::with_capacity(8);
+        pipeline
+            .cmd("CLIENT")
+            .arg("SETNAME")
+            .arg(env.client.as_str());
+        evalsha::add_loads(&mut pipeline);
+        let until = Instant::now() + env.options.connect_timeout;
+        let _ = connection::request_all(&mut connection, &pipeline, until).await;
+    }
+}
+
+impl Drop for Dialing {
+    /// A dial that was aborted, with its runtime perhaps, must not keep others from dialing.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.node.dial.send_if_modified(|dial| {
+                dial.running = false;
+                false
+            });
+        }
+    }
+}
+
+/// Hears of the end of connection `serial`.
+fn watch_for_end(node: Weak<Node>, serial: u64) -> impl Fn(PushInfo) -> Result<(), ()> {
+    move |push| {
+        if push.kind == PushKind::Disconnection
+            && let Some(node) = node.upgrade()
+        {
+            node.lost(serial);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("id", &self.id)
+            .field("address", &self.address)
+            .field("connected", &self.is_connected())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,72 @@
+//! Trying out what the servers offer and the user may do.
+
+use std::sync::Arc;
+
+use redis::{Pipeline, ServerError, Value};
+use tokio::time::Instant;
+
+use super::connection;
+use super::core::Core;
+use super::node::Node;
+use super::publish::PublishMode;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::protocol::Op;
+
+/// Looks at a lock that nobody has, which needs most rights, and publishes to a channel that nobody hears.
+pub(super) async fn probe(core: &Arc<Core>, deadline: Instant) -> Result<PublishMode, Error> {
+    let topology = core.topology.load_full();
+    // A node that is known to answer: another shard that is down does not keep the client from starting.
+    let answering = topology.nodes().iter().find(|node| node.is_connected());
+    let node = answering.or(topology.nodes().first());
+    let prefix = &core.env.options.prefix;
+    let mut names = (0..).map(|n| LockKey::new(prefix, &format!("probe:{n}")));
+    let key = loop {
+        // There is a name for every slot.
+        if let Some(name) = names.next() {
+            let key = name?;
+            let home = topology.node(key.slot());
+            if home.map(|home| home.id()) == node.map(|node| node.id()) {
+                break key;
+            }
+        }
+    };
+    core.call(&key, &Op::Inspect, deadline).await?;
+    Ok(match node {
+        Some(node) => publish_mode(node, &key, deadline).await,
+        None => PublishMode::Off,
+    })
+}
+
+async fn publish_mode(node: &Arc<Node>, key: &LockKey, deadline: Instant) -> PublishMode {
+    let channel = format!("{}~c:{}:probe", key.prefix(), key.tagged());
+    let mut pipeline = Pipeline::with_capacity(2);
+    for mode in [PublishMode::Sharded, PublishMode::Classic] {
+        pipeline.cmd(mode.command()).arg(&channel).arg("");
+    }
+    let until = deadline.min(Instant::now() + node.env().options.response_timeout);
+    let answers = match node.connected(until).await {
+        Ok(mut lease) => connection::request_all(&mut lease.connection, &pipeline, until).await,
+        Err(_) => return PublishMode::Sharded,
+    };
+    match answers.as_deref() {
+        Ok([sharded, classic]) if cannot(sharded) => {
+            if cannot(classic) {
+                PublishMode::Off
+            } else {
+                PublishMode::Classic
+            }
+        }
+        _ => PublishMode::Sharded,
+    }
+}
+
+fn cannot(answer: &Value) -> bool {
+    matches!(answer, Value::ServerError(error) if is_denied(error))
+}
+
+/// Whether the server does not know a command, or the user may not use it.
+pub(super) fn is_denied(error: &ServerError) -> bool {
+    let details = error.details().unwrap_or_default();
+    details.starts_with("unknown command") || matches!(error.code(), "NOPERM")
+}

@@ -1,0 +1,63 @@
+//! How waiters are woken.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The kind of pub/sub that the servers offer and this user may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PublishMode {
+    /// Within the shard of the lock: Redis 7 and later.
+    Sharded,
+    /// Through the whole cluster.
+    Classic,
+    /// Not at all: waiters poll.
+    Off,
+}
+
+impl PublishMode {
+    /// The command that scripts publish with.
+    pub(super) fn command(self) -> &'static str {
+        match self {
+            Self::Sharded => "SPUBLISH",
+            Self::Classic => "PUBLISH",
+            Self::Off => "",
+        }
+    }
+
+    /// The next best kind.
+    pub(super) fn fallback(self) -> Self {
+        match self {
+            Self::Sharded => Self::Classic,
+            Self::Classic | Self::Off => Self::Off,
+        }
+    }
+}
+
+/// The mode in use, which may step down.
+#[derive(Debug)]
+pub(super) struct CurrentMode(AtomicU8);
+
+impl CurrentMode {
+    pub(super) fn new(mode: PublishMode) -> Self {
+        Self(AtomicU8::new(mode as u8))
+    }
+
+    pub(super) fn get(&self) -> PublishMode {
+        match self.0.load(Ordering::Relaxed) {
+            0 => PublishMode::Sharded,
+            1 => PublishMode::Classic,
+            _ => PublishMode::Off,
+        }
+    }
+
+    pub(super) fn set(&self, mode: PublishMode) {
+        self.0.store(mode as u8, Ordering::Relaxed);
+    }
+
+    /// Steps down from `mode`, once, whoever finds out.
+    pub(super) fn step_down_from(&self, mode: PublishMode) {
+        let (from, to) = (mode as u8, mode.fallback() as u8);
+        let _ = self
+            .0
+            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}

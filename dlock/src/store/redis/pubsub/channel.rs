@@ -1,0 +1,64 @@
+//! One channel, as this client sees it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::super::node::NodeId;
+use crate::protocol::HoldId;
+use crate::slot::Slot;
+
+/// A channel's name: one lock's channel to this client.
+pub(super) type Name = Arc<str>;
+
+/// A channel that somebody listens to, or did a moment ago.
+#[derive(Debug)]
+pub(super) struct Channel {
+    pub(super) slot: Slot,
+    pub(super) state: State,
+    pub(super) holds: HashSet<HoldId>,
+    /// Since when nobody listens.
+    pub(super) idle_since: Option<Instant>,
+    /// Whether listeners may have missed a message, so that they must look once the channel is live.
+    pub(super) missed: bool,
+    /// Tells those who wait for the channel to be live.
+    pub(super) changed: Arc<Notify>,
+}
+
+/// Whether messages arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// On the way to being subscribed.
+    Pending,
+    /// Subscribed at a node, on the link with this number.
+    Live(NodeId, u64),
+    /// Neither; the keeper will see to it.
+    Lost,
+}
+
+impl Channel {
+    pub(super) fn new(slot: Slot) -> Self {
+        Self {
+            slot,
+            state: State::Pending,
+            holds: HashSet::new(),
+            idle_since: None,
+            missed: false,
+            changed: Arc::default(),
+        }
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        matches!(self.state, State::Live(..))
+    }
+
+    /// Messages no longer arrive: the listeners, who should look by themselves.
+    pub(super) fn lose(&mut self) -> impl Iterator<Item = HoldId> {
+        self.state = State::Lost;
+        self.missed = true;
+        self.changed.notify_waiters();
+        self.holds.iter().cloned()
+    }
+}

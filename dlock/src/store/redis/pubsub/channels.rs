@@ -1,0 +1,261 @@
+//! All channels of a client.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::super::node::NodeId;
+use super::channel::{Channel, Name, State};
+use crate::protocol::HoldId;
+use crate::slot::Slot;
+
+/// How long a channel stays subscribed without listeners: a hot lock will need it again.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// How many channels may linger.
+const LINGERING: usize = 1000;
+
+/// Channels by name. The lock is held for moments only.
+#[derive(Default)]
+pub(super) struct Channels {
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    channels: HashMap<Name, Channel>,
+    idle: usize,
+}
+
+/// What a new listener has to know.
+pub(super) struct Joined {
+    /// Nobody has asked for this channel to be subscribed yet.
+    pub(super) is_new: bool,
+    pub(super) changed: Arc<Notify>,
+}
+
+/// What is to be done, found by a sweep.
+#[derive(Default)]
+pub(super) struct Chores {
+    pub(super) subscribe: Vec<(Name, Slot)>,
+    pub(super) unsubscribe: Vec<(Name, NodeId, u64)>,
+}
+
+impl Channels {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().channels.is_empty()
+    }
+
+    /// Adds a listener.
+    pub(super) fn join(&self, name: &Name, slot: Slot, hold: &HoldId) -> Joined {
+        let mut table = self.lock();
+        let table = &mut *table;
+        let mut is_new = false;
+        let channel = table.channels.entry(Arc::clone(name)).or_insert_with(|| {
+            is_new = true;
+            Channel::new(slot)
+        });
+        if channel.state == State::Lost {
+            channel.state = State::Pending;
+            is_new = true;
+        }
+        if channel.idle_since.take().is_some() {
+            table.idle -= 1;
+        }
+        channel.holds.insert(hold.clone());
+        Joined {
+            is_new,
+            changed: Arc::clone(&channel.changed),
+        }
+    }
+
+    /// Adds a listener if the channel is live.
+    pub(super) fn join_if_live(&self, name: &Name, hold: &HoldId) -> bool {
+        let mut table = self.lock();
+        let table = &mut *table;
+        let Some(channel) = table
+            .channels
+            .get_mut(name)
+            .filter(|channel| channel.is_live())
+        else {
+            return false;
+        };
+        if channel.idle_since.take().is_some() {
+            table.idle -= 1;
+        }
+        channel.holds.insert(hold.clone());
+        true
+    }
+
+    /// Takes a listener away.
+    pub(super) fn leave(&self, name: &Name, hold: &HoldId) {
+        let mut table = self.lock();
+        let table = &mut *table;
+        let Some(channel) = table.channels.get_mut(name) else {
+            return;
+        };
+        if channel.holds.remove(hold) && channel.holds.is_empty() {
+            channel.idle_since = Some(Instant::now());
+            table.idle += 1;
+        }
+    }
+
+    pub(super) fn is_live(&self, name: &Name) -> bool {
+        self.lock().channels.get(name).is_some_and(Channel::is_live)
+    }
+
+    pub(super) fn is_pending(&self, name: &Name) -> bool {
+        let table = self.lock();
+        let channel = table.channels.get(name);
+        channel.is_some_and(|channel| channel.state == State::Pending)
+    }
+
+    /// A listener does not wait for the channel any longer, so it may miss something.
+    pub(super) fn give_up(&self, name: &Name) {
+        if let Some(channel) = self.lock().channels.get_mut(name) {
+            channel.missed = true;
+        }
+    }
+
+    /// Whether a pending channel is still wanted; forgets it otherwise.
+    pub(super) fn still_wanted(&self, name: &Name) -> bool {
+        let mut table = self.lock();
+        let Some(channel) = table.channels.get(name) else {
+            return false;
+        };
+        if channel.state != State::Pending {
+            return false;
+        }
+        if channel.holds.is_empty() {
+            table.forget(name);
+            return false;
+        }
+        true
+    }
+
+    /// A channel is live now. The listeners that may have missed something.
+    pub(super) fn confirm(&self, name: &Name, node: NodeId, link: u64) -> Vec<HoldId> {
+        let mut table = self.lock();
+        let Some(channel) = table.channels.get_mut(name) else {
+            return Vec::new();
+        };
+        channel.state = State::Live(node, link);
+        channel.changed.notify_waiters();
+        if std::mem::take(&mut channel.missed) {
+            channel.holds.iter().cloned().collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// A channel could not be subscribed.
+    pub(super) fn fail(&self, name: &Name) {
+        if let Some(channel) = self.lock().channels.get_mut(name)
+            && channel.state == State::Pending
+        {
+            let _ = channel.lose();
+        }
+    }
+
+    /// A link has ended. The listeners of its channels.
+    pub(super) fn lose_link(&self, link: u64) -> Vec<HoldId> {
+        let mut table = self.lock();
+        let lost = table.channels.values_mut();
+        lost.filter(|channel| matches!(channel.state, State::Live(_, on) if on == link))
+            .flat_map(Channel::lose)
+            .collect()
+    }
+
+    /// The server has ended a subscription of a link. The channel's listeners, if it was not our wish.
+    pub(super) fn lose_channel(&self, name: &str, link: u64) -> Vec<HoldId> {
+        let mut table = self.lock();
+        match table.channels.get_mut(name) {
+            Some(channel) if matches!(channel.state, State::Live(_, on) if on == link) => {
+                channel.lose().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Channels that are live at another node than their owner: lost from now on.
+    pub(super) fn lose_moved(
+        &self,
+        owner: impl Fn(Slot) -> Option<NodeId>,
+    ) -> Vec<(Name, NodeId, u64)> {
+        let mut moved = Vec::new();
+        for (name, channel) in &mut self.lock().channels {
+            if let State::Live(node, link) = channel.state
+                && owner(channel.slot) != Some(node)
+            {
+                let _ = channel.lose();
+                moved.push((Arc::clone(name), node, link));
+            }
+        }
+        moved
+    }
+
+    /// Whether a link has any channels.
+    pub(super) fn uses(&self, link: u64) -> bool {
+        let table = self.lock();
+        let mut channels = table.channels.values();
+        channels.any(|channel| matches!(channel.state, State::Live(_, on) if on == link))
+    }
+
+    /// Forgets what nobody has listened to for long, and finds what is lost but wanted.
+    pub(super) fn sweep(&self, now: Instant) -> Chores {
+        let mut chores = Chores::default();
+        let mut table = self.lock();
+        let mut too_many = table.idle.saturating_sub(LINGERING);
+        let mut done = Vec::new();
+        for (name, channel) in &mut table.channels {
+            match (channel.state, channel.idle_since) {
+                (State::Lost, None) => {
+                    channel.state = State::Pending;
+                    chores.subscribe.push((Arc::clone(name), channel.slot));
+                }
+                (State::Lost, Some(_)) => done.push(Arc::clone(name)),
+                (State::Live(node, link), Some(since)) => {
+                    if now - since >= LINGER || too_many > 0 {
+                        too_many = too_many.saturating_sub(1);
+                        chores.unsubscribe.push((Arc::clone(name), node, link));
+                        done.push(Arc::clone(name));
+                    }
+                }
+                // Its line decides once its turn comes.
+                (State::Pending, _) | (State::Live(..), None) => {}
+            }
+        }
+        for name in done {
+            table.forget(&name);
+        }
+        chores
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn forget(&mut self, name: &Name) {
+        if let Some(channel) = self.channels.remove(name)
+            && channel.idle_since.is_some()
+        {
+            self.idle -= 1;
+        }
+    }
+}
+
+impl fmt::Debug for Channels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let table = self.lock();
+        f.debug_struct("Channels")
+            .field("known", &table.channels.len())
+            .field("idle", &table.idle)
+            .finish()
+    }
+}

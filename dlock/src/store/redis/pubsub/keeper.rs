@@ -1,0 +1,35 @@
+//! Seeing to channels that are lost or no longer needed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+
+use super::PubSub;
+use super::line::Job;
+
+/// How often to look without being told.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The least time between two looks: what fails at once is not tried at once for ever.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Ends with the store's tasks.
+pub(super) async fn keep(pubsub: Arc<PubSub>) {
+    loop {
+        if pubsub.channels.is_empty() {
+            pubsub.nudge.notified().await;
+        } else {
+            // Either way it is time.
+            let _ = timeout(INTERVAL, pubsub.nudge.notified()).await;
+        }
+        let chores = pubsub.channels.sweep(Instant::now());
+        for (name, node, link) in chores.unsubscribe {
+            pubsub.job(node, Job::Unsubscribe(name, link));
+        }
+        for (name, slot) in chores.subscribe {
+            pubsub.subscribe(&name, slot);
+        }
+        sleep(PAUSE).await;
+    }
+}

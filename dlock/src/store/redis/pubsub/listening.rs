@@ -1,0 +1,71 @@
+//! A waiter's ear.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::PubSub;
+use super::channel::Name;
+use crate::protocol::HoldId;
+use crate::store::Listener;
+
+/// Hears the wake-ups of one hold until dropped.
+#[must_use = "dropping it stops listening"]
+pub struct Listening {
+    listener: Listener,
+    place: Option<Place>,
+}
+
+/// A listener's place at a channel.
+struct Place {
+    pubsub: Arc<PubSub>,
+    name: Name,
+    hold: HoldId,
+}
+
+impl Listening {
+    pub(super) fn new(pubsub: &Arc<PubSub>, name: &Name, hold: &HoldId) -> Self {
+        Self {
+            listener: pubsub.wakeups.listen(hold),
+            place: Some(Place {
+                pubsub: Arc::clone(pubsub),
+                name: Arc::clone(name),
+                hold: hold.clone(),
+            }),
+        }
+    }
+
+    /// Without pub/sub.
+    pub(super) fn deaf(listener: Listener) -> Self {
+        Self {
+            listener,
+            place: None,
+        }
+    }
+
+    /// Whether wake-ups arrive at the moment; otherwise the waiter has to poll.
+    #[must_use]
+    pub fn is_subscribed(&self) -> bool {
+        self.place
+            .as_ref()
+            .is_some_and(|place| place.pubsub.channels.is_live(&place.name))
+    }
+
+    /// Completes at the next wake-up, or at once if one has come since the last time.
+    pub async fn woken(&self) {
+        self.listener.woken().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.pubsub.channels.leave(&self.name, &self.hold);
+    }
+}
+
+impl fmt::Debug for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listening")
+            .field("subscribed", &self.is_subscribed())
+            .finish_non_exhaustive()
+    }
+}

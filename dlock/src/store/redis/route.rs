@@ -1,0 +1,316 @@
+//! Getting one operation to the node that can carry it out.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use redis::{Cmd, Pipeline, ServerError, Value};
+use tokio::time::{Instant, sleep_until};
+
+use super::Core;
+use super::address::Address;
+use super::backoff::Backoff;
+use super::connection::{self, NoAnswer};
+use super::evalsha::{ALL_KEYS, LOCK_KEY, eval, evalsha};
+use super::failure::{Refusal, Trouble, fatal};
+use super::node::{DialFailure, Lease, Node};
+use crate::clock::BootInstant;
+use crate::error::{Error, ErrorKind, Step};
+use crate::key::LockKey;
+use crate::protocol::{Op, decode, wants_line};
+use crate::store::Answer;
+
+/// Redirects followed without a pause; more of them in a row mean that nodes disagree.
+const HOPS: u32 = 4;
+
+impl Core {
+    /// Carries out an operation, whatever it takes until `deadline`.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        key: &LockKey,
+        op: &Op,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        let cmd = evalsha(ALL_KEYS, key, op, self.publish_command());
+        let node = self.topology.load().node(key.slot()).cloned();
+        // The ordinary case ends here; all others share one boxed future.
+        let first = match node.as_ref().and_then(|node| Some((node, node.lease()?))) {
+            Some((node, mut lease)) => {
+                let (sent, sent_at) = (Instant::now(), BootInstant::now());
+                let until = deadline.min(sent + self.env.options.response_timeout);
+                let result = connection::request(&mut lease.connection, &cmd, until).await;
+                if let Ok(value) = &result
+                    && let Some(reply) = decode(op, value)
+                {
+                    node.answered();
+                    return Ok(Answer {
+                        reply,
+                        sent_at,
+                        resent: false,
+                    });
+                }
+                Some(Attempt {
+                    node: Arc::clone(node),
+                    asking: false,
+                    lease,
+                    sent,
+                    sent_at,
+                    result,
+                })
+            }
+            None => None,
+        };
+        let route = Route {
+            core: self,
+            key,
+            op,
+            deadline,
+            split: false,
+            cmd,
+            next: None,
+            resent: false,
+            hops: 0,
+            backoff: Backoff::of_request(),
+            last: None,
+        };
+        Box::pin(route.follow(first)).await
+    }
+}
+
+/// The way of one operation that was not answered at once.
+struct Route<'a> {
+    core: &'a Arc<Core>,
+    key: &'a LockKey,
+    op: &'a Op,
+    deadline: Instant,
+    /// Whether the request goes with the lock's own key only, because the slot is being moved.
+    split: bool,
+    cmd: Cmd,
+    /// Where a redirect points, and whether to say `ASKING` there.
+    next: Option<(Arc<Node>, bool)>,
+    resent: bool,
+    hops: u32,
+    backoff: Backoff,
+    last: Option<Trouble>,
+}
+
+/// A request that was sent.
+struct Attempt {
+    node: Arc<Node>,
+    asking: bool,
+    lease: Lease,
+    sent: Instant,
+    sent_at: BootInstant,
+    result: Result<Value, NoAnswer>,
+}
+
+/// What to do after a vain attempt.
+enum Then {
+    Again,
+    Pause,
+}
+
+impl Route<'_> {
+    async fn follow(mut self, first: Option<Attempt>) -> Result<Answer, Error> {
+        let mut made = first;
+        loop {
+            let then = match made.take() {
+                Some(attempt) => match self.judge(attempt) {
+                    ControlFlow::Break(outcome) => return outcome,
+                    ControlFlow::Continue(then) => then,
+                },
+                None => Then::Again,
+            };
+            let now = Instant::now();
+            if matches!(then, Then::Pause) {
+                sleep_until(self.deadline.min(now + self.backoff.pause())).await;
+            }
+            if Instant::now() >= self.deadline {
+                return Err(self.give_up());
+            }
+            match self.attempt().await {
+                Ok(attempt) => made = Some(attempt),
+                Err(Some(error)) => return Err(error),
+                // No connection: others may be better informed after a pause.
+                Err(None) => {
+                    let pause = self.backoff.pause();
+                    sleep_until(self.deadline.min(Instant::now() + pause)).await;
+                }
+            }
+        }
+    }
+
+    /// Sends the request once; an error if that can never work, `None` if it did not work now.
+    async fn attempt(&mut self) -> Result<Attempt, Option<Error>> {
+        let next = self.next.take().or_else(|| {
+            let topology = self.core.topology.load();
+            Some((Arc::clone(topology.node(self.key.slot())?), false))
+        });
+        let Some((node, asking)) = next else {
+            self.note(Trouble::Nobody);
+            self.core.env.refresh.request();
+            return Err(None);
+        };
+        let mut lease = match node.connected(self.deadline).await {
+            Ok(lease) => lease,
+            Err(DialFailure::Fatal(error)) => return Err(Some(error)),
+            Err(DialFailure::Trouble(trouble)) => {
+                self.note(trouble);
+                self.core.env.refresh.request();
+                return Err(None);
+            }
+        };
+        let (sent, sent_at) = (Instant::now(), BootInstant::now());
+        let until = self
+            .deadline
+            .min(sent + self.core.env.options.response_timeout);
+        let result = if asking {
+            // In one write: whatever came between the two would use the `ASKING` up.
+            let mut pipeline = Pipeline::with_capacity(2);
+            pipeline.cmd("ASKING");
+            pipeline.add_command(self.cmd.clone());
+            let replies = connection::request_all(&mut lease.connection, &pipeline, until).await;
+            replies.map(|mut replies| replies.swap_remove(1))
+        } else {
+            connection::request(&mut lease.connection, &self.cmd, until).await
+        };
+        Ok(Attempt {
+            node,
+            asking,
+            lease,
+            sent,
+            sent_at,
+            result,
+        })
+    }
+
+    fn judge(&mut self, attempt: Attempt) -> ControlFlow<Result<Answer, Error>, Then> {
+        let node = attempt.node;
+        let value = match attempt.result {
+            Ok(value) => value,
+            Err(no_answer) => {
+                self.resent = true;
+                self.unanswered(&node, &attempt.lease, attempt.sent, no_answer);
+                return ControlFlow::Continue(Then::Pause);
+            }
+        };
+        node.answered();
+        if let Value::ServerError(error) = value {
+            return self.refused(&node, attempt.asking, error);
+        }
+        if self.split && wants_line(&value) {
+            self.without_line(false);
+            return ControlFlow::Continue(Then::Pause);
+        }
+        let answer = decode(self.op, &value).map(|reply| Answer {
+            reply,
+            sent_at: attempt.sent_at,
+            resent: self.resent,
+        });
+        ControlFlow::Break(answer.ok_or_else(|| unknown_answer(&node, self.key, self.op)))
+    }
+
+    fn unanswered(&mut self, node: &Arc<Node>, lease: &Lease, sent: Instant, why: NoAnswer) {
+        let env = &self.core.env;
+        env.stats.unanswered.count();
+        env.refresh.request();
+        self.note(node.unanswered(lease, sent, why));
+    }
+
+    fn refused(
+        &mut self,
+        node: &Arc<Node>,
+        asking: bool,
+        error: ServerError,
+    ) -> ControlFlow<Result<Answer, Error>, Then> {
+        let env = &self.core.env;
+        let then = match Refusal::of(&error, node.address()) {
+            Refusal::Moved(to) => {
+                env.stats.moved.count();
+                env.refresh.request_after_redirect(node.address());
+                self.redirect(to, false)
+            }
+            Refusal::Ask(to) => {
+                env.stats.asked.count();
+                self.redirect(to, true)
+            }
+            Refusal::NoScript => {
+                env.stats.no_script.count();
+                let keys = if self.split { LOCK_KEY } else { ALL_KEYS };
+                self.cmd = eval(keys, self.key, self.op, self.core.publish_command());
+                self.next = Some((Arc::clone(node), asking));
+                Then::Again
+            }
+            Refusal::ReadOnly => {
+                env.stats.read_only.count();
+                env.refresh.request();
+                Then::Pause
+            }
+            Refusal::Split if self.without_line(!self.split) => {
+                env.stats.deferred.count();
+                self.next = Some((Arc::clone(node), asking));
+                Then::Again
+            }
+            Refusal::Split | Refusal::Later => {
+                env.stats.deferred.count();
+                env.refresh.request();
+                Then::Pause
+            }
+            Refusal::Fatal(kind) => {
+                let (at, key) = (node.address(), self.key.as_str());
+                return ControlFlow::Break(Err(fatal(kind, &error, at, key, &env.options)));
+            }
+        };
+        self.note(Trouble::Refused(node.address().clone(), error));
+        ControlFlow::Continue(then)
+    }
+
+    /// Sends the request with the lock's own key only from now on, or with all of them; whether the former.
+    fn without_line(&mut self, yes: bool) -> bool {
+        self.split = yes && matches!(self.op, Op::Acquire { .. } | Op::Release { .. });
+        let keys = if self.split { LOCK_KEY } else { ALL_KEYS };
+        self.cmd = evalsha(keys, self.key, self.op, self.core.publish_command());
+        self.split
+    }
+
+    fn redirect(&mut self, to: Option<Address>, asking: bool) -> Then {
+        let Some(to) = to else {
+            return Then::Pause;
+        };
+        self.next = Some((self.core.node_at(to), asking));
+        self.hops += 1;
+        if self.hops <= HOPS {
+            Then::Again
+        } else {
+            Then::Pause
+        }
+    }
+
+    /// Keeps the trouble that tells most: silence tells nothing.
+    fn note(&mut self, trouble: Trouble) {
+        if self.last.is_none() || !matches!(trouble, Trouble::Silence(_)) {
+            self.last = Some(trouble);
+        }
+    }
+
+    fn give_up(self) -> Error {
+        match self.last {
+            Some(trouble) => trouble.into_error(),
+            None => Error::new(
+                ErrorKind::Timeout(Step::Request),
+                format!(
+                    "the deadline of {} passed before it was sent",
+                    self.op.name()
+                ),
+            ),
+        }
+    }
+}
+
+/// The error for an answer that no script gives.
+pub(super) fn unknown_answer(node: &Node, key: &LockKey, op: &Op) -> Error {
+    let (op, at) = (op.name(), node.address());
+    Error::new(
+        ErrorKind::Server,
+        format!("Redis at {at} gave no known answer to {op} of lock `{key}`"),
+    )
+}

@@ -1,0 +1,147 @@
+//! Asking servers who serves what.
+
+use std::sync::Arc;
+
+use redis::{Pipeline, Value};
+use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant, timeout};
+
+use super::connection;
+use super::failure::{Refusal, Trouble, fatal};
+use super::node::{DialFailure, Node};
+use super::view::{View, text};
+use crate::error::{Error, ErrorKind};
+
+/// Why a server's answer is of no use.
+pub(super) enum AskFailure {
+    /// Another time perhaps.
+    Trouble(Trouble),
+    /// The server is a replica outside of a cluster.
+    Replica(Error),
+    /// Wrong password and the like.
+    Fatal(Error),
+}
+
+impl From<DialFailure> for AskFailure {
+    fn from(failure: DialFailure) -> Self {
+        match failure {
+            DialFailure::Trouble(trouble) => Self::Trouble(trouble),
+            DialFailure::Fatal(error) => Self::Fatal(error),
+        }
+    }
+}
+
+/// Asks one server.
+pub(super) async fn ask(node: &Arc<Node>, deadline: Instant) -> Result<View, AskFailure> {
+    let at = node.address();
+    let mut pipeline = Pipeline::new();
+    pipeline.cmd("HELLO");
+    let hello = query(node, &pipeline, deadline).await?.swap_remove(0);
+    match hello_field(&hello, "mode") {
+        Some("cluster") => {
+            let mut pipeline = Pipeline::new();
+            pipeline.cmd("CLUSTER").arg("SLOTS");
+            pipeline.cmd("CLUSTER").arg("INFO");
+            let answers = query(node, &pipeline, deadline).await?;
+            match View::of_cluster(&answers[0], &answers[1], at) {
+                Some(view) if !view.ranges.is_empty() => Ok(view),
+                _ => Err(AskFailure::Trouble(Trouble::Nobody)),
+            }
+        }
+        Some("sentinel") => Err(AskFailure::Fatal(Error::new(
+            ErrorKind::InvalidConfig,
+            format!("{at} is a Redis Sentinel; give the address of the master it watches"),
+        ))),
+        _ if hello_field(&hello, "role") == Some("replica") => {
+            Err(AskFailure::Replica(Error::new(
+                ErrorKind::Unavailable,
+                format!(
+                    "Redis at {at} is a read-only replica; give the address of its master (with both \
+                     as seeds, whichever is the master is used)"
+                ),
+            )))
+        }
+        _ => Ok(View::standalone(at)),
+    }
+}
+
+/// The answers to some commands, of which the first is no error.
+async fn query(
+    node: &Arc<Node>,
+    pipeline: &Pipeline,
+    deadline: Instant,
+) -> Result<Vec<Value>, AskFailure> {
+    let options = &node.env().options;
+    let at = node.address();
+    let mut lease = node.connected(deadline).await?;
+    let sent = Instant::now();
+    let until = deadline.min(sent + options.response_timeout);
+    let trouble = match connection::request_all(&mut lease.connection, pipeline, until).await {
+        Ok(answers) => match answers.first() {
+            Some(Value::ServerError(error)) => match Refusal::of(error, at) {
+                Refusal::Fatal(kind @ ErrorKind::Unauthorized) => {
+                    return Err(AskFailure::Fatal(fatal(kind, error, at, "", options)));
+                }
+                _ => Trouble::Refused(at.clone(), error.clone()),
+            },
+            _ => return Ok(answers),
+        },
+        Err(why) => node.unanswered(&lease, sent, why),
+    };
+    Err(AskFailure::Trouble(trouble))
+}
+
+/// A field of `HELLO`'s answer, which is a map, or a flat list in RESP2.
+fn hello_field<'v>(hello: &'v Value, name: &str) -> Option<&'v str> {
+    match hello {
+        Value::Map(pairs) => pairs
+            .iter()
+            .find(|(key, _)| text(key) == Some(name))
+            .and_then(|(_, value)| text(value)),
+        _ => None,
+    }
+}
+
+/// Asks servers in order, `enough` at a time, the next one when one has failed or taken longer than
+/// `stagger`. Ends after `enough` usable answers, or with some when the rest is slow. All failures if there
+/// is no answer.
+pub(super) async fn ask_some(
+    nodes: Vec<Arc<Node>>,
+    enough: usize,
+    stagger: Duration,
+    deadline: Instant,
+) -> Result<Vec<View>, Vec<AskFailure>> {
+    let mut waiting = nodes.into_iter();
+    let mut asked = JoinSet::new();
+    let (mut views, mut failures) = (Vec::new(), Vec::new());
+    loop {
+        if views.len() + asked.len() < enough.max(1)
+            && let Some(node) = waiting.next()
+        {
+            asked.spawn(async move { ask(&node, deadline).await });
+            continue;
+        }
+        match timeout(stagger, asked.join_next()).await {
+            Ok(None) => break,
+            Ok(Some(Ok(Ok(view)))) => views.push(view),
+            Ok(Some(Ok(Err(failure)))) => failures.push(failure),
+            // The task was aborted with its runtime.
+            Ok(Some(Err(_))) => {}
+            // Slow: with an answer at hand, that was enough of waiting.
+            Err(_) if !views.is_empty() => break,
+            Err(_) => {
+                if let Some(node) = waiting.next() {
+                    asked.spawn(async move { ask(&node, deadline).await });
+                }
+            }
+        }
+        if views.len() >= enough {
+            break;
+        }
+    }
+    if views.is_empty() {
+        Err(failures)
+    } else {
+        Ok(views)
+    }
+}
