@@ -34,11 +34,11 @@ async fn accepted() -> Result<(), Error> {
                 name: "post".to_owned(),
             });
             assert_eq!(
-                tokio::spawn(async move {
+                tokio::spawn(scope.run(async move {
                     let shipped = shipping.ship(1).await;
                     drop(shipping.close().await);
                     shipped
-                })
+                }))
                 .await
                 .ok()
                 .transpose()?,
