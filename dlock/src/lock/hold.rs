@@ -16,6 +16,7 @@ use crate::metrics::LockMetrics;
 use crate::mode::Mode;
 use crate::protocol::HoldId;
 use crate::token::FencingToken;
+use crate::trace;
 
 const LIVE: u8 = 0;
 const RELEASED: u8 = 1;
@@ -159,6 +160,7 @@ impl Hold {
         let was_live = self.leave(state);
         if was_live {
             self.metrics.lost(reason);
+            trace::lost(&self.key, self.mode, self.last_token(), reason);
             self.lost.notify_waiters();
         }
         was_live
@@ -177,6 +179,10 @@ impl Hold {
 
     pub(crate) fn is_live(&self) -> bool {
         self.state.load(Ordering::Acquire) == LIVE
+    }
+
+    pub(crate) fn is_released(&self) -> bool {
+        self.state.load(Ordering::Acquire) == RELEASED
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
@@ -216,9 +222,13 @@ impl fmt::Debug for Hold {
     }
 }
 
-/// Until when a lease counted from `sent_at` may be relied on: the margin covers clocks that run
-/// at different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
+/// Until when a lease counted from `sent_at` may be relied on.
 fn safe_deadline(sent_at: BootInstant, lease: Duration) -> BootInstant {
-    let margin = lease / 100 + Duration::from_millis(2);
-    sent_at + lease.saturating_sub(margin)
+    sent_at + lease.saturating_sub(margin(lease))
+}
+
+/// How long before the server a holder takes its lease for over: covers clocks that run at
+/// different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
+pub(crate) fn margin(lease: Duration) -> Duration {
+    lease / 100 + Duration::from_millis(2)
 }

@@ -10,7 +10,8 @@ use super::hold::Hold;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
 use crate::clock::BootInstant;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Step};
+use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
 use crate::store::Listening;
@@ -22,6 +23,9 @@ const WAITER_LEASE: Duration = Duration::from_secs(1);
 const HEARTBEAT: Duration = Duration::from_millis(300);
 /// How often a waiter looks whom nothing can wake.
 const POLL: std::ops::Range<u64> = 5..40;
+
+/// How many grants in a row may come too late to be of use.
+const LATE: u32 = 3;
 
 /// Acquires on the server. `None` if the lock is not free and the caller does not wait. With
 /// `contended` the caller has waited already, and the metrics know.
@@ -46,6 +50,8 @@ pub(super) async fn acquire(
         .then(|| inner.store.listen_if_subscribed(&lock.key, &attempt.id))
         .flatten();
     let mut queued = false;
+    let mut late = 0;
+    let mut free_since = None;
     loop {
         let asked = Instant::now();
         let answer = inner
@@ -53,7 +59,7 @@ pub(super) async fn acquire(
             .call(&lock.key, &op, wait.cap(asked + inner.config.retry_for))
             .await
             .map_err(|error| match wait {
-                Wait::Until(_, waited) if queued && error.is_timeout() => {
+                Wait::Until(_, waited) if queued && error.is_timeout() && wait.is_over() => {
                     Error::timed_out_waiting(lock.key.name(), waited)
                 }
                 _ => error,
@@ -65,11 +71,15 @@ pub(super) async fn acquire(
                     attempt.id.clone(),
                     mode,
                     settings,
-                    Arc::clone(&lock.metrics),
+                    Arc::clone(lock.metrics()),
                     token,
                     answer.sent_at,
                 ));
                 if hold.deadline() <= BootInstant::now() && !inner.is_closed() {
+                    late += 1;
+                    if late == LATE {
+                        return Err(slower_than_lease(lock));
+                    }
                     continue; // Answered too late to be of use; asking again extends it.
                 }
                 let pending = attempt.settle();
@@ -78,12 +88,15 @@ pub(super) async fn acquire(
                     return Err(Error::closed());
                 }
                 drop(pending);
+                if let Some(free_since) = free_since {
+                    lock.metrics().handed_over(Via::Server, free_since);
+                }
                 return Ok(Some(hold));
             }
             Reply::Queued(retry) => {
                 queued = true;
                 if !std::mem::replace(&mut contended, true) {
-                    lock.metrics.contended(mode);
+                    lock.metrics().contended(mode);
                 }
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
@@ -93,10 +106,10 @@ pub(super) async fn acquire(
                     continue;
                 };
                 let again = look_again(asked, retry, listening.is_subscribed());
-                pause(lock, wait, again, listening).await?;
+                free_since = pause(lock, wait, again, listening).await?;
             }
             Reply::Busy(_) => {
-                lock.metrics.contended(mode);
+                lock.metrics().contended(mode);
                 attempt.settle();
                 return Ok(None);
             }
@@ -118,6 +131,18 @@ pub(super) async fn acquire(
     }
 }
 
+fn slower_than_lease(lock: &RwLock) -> Error {
+    Error::new(
+        ErrorKind::Timeout(Step::Request),
+        format!(
+            "lock `{}` was granted {LATE} times, but the answers took longer than the lease of {:?}; \
+             choose a longer lease",
+            lock.key.name(),
+            lock.settings.lease
+        ),
+    )
+}
+
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
 /// A little late, and not all at once.
 fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
@@ -131,22 +156,26 @@ fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
 }
 
 /// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.
+/// When a message came, which means that the lock was free then.
 async fn pause(
     lock: &RwLock,
     wait: Wait,
     again: Instant,
     listening: &Listening,
-) -> Result<(), Error> {
+) -> Result<Option<BootInstant>, Error> {
     let until = wait.cap(again);
     tokio::select! {
-        () = listening.woken() => lock.metrics.woken("message"),
+        () = listening.woken() => {
+            lock.metrics().woken("message");
+            return Ok(Some(lock.metrics().now()));
+        }
         () = lock.inner.closed() => return Err(Error::closed()),
         () = sleep_until(until) => {
             if let Wait::Until(deadline, waited) = wait && deadline <= until {
                 return Err(Error::timed_out_waiting(lock.key.name(), waited));
             }
-            lock.metrics.woken("timer");
+            lock.metrics().woken("timer");
         }
     }
-    Ok(())
+    Ok(None)
 }

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use dlock::{Client, distributed_lock};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
-const TASKS: u64 = 16;
-const ROUNDS: u64 = 25;
+const TASKS: usize = 16;
+const ROUNDS: usize = 25;
+const DEPOSITS: u64 = (TASKS * ROUNDS) as u64;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -25,7 +27,7 @@ struct Account {
 impl Account {
     async fn add_one(&self) {
         let read = self.balance.load(Ordering::SeqCst);
-        tokio::task::yield_now().await; // where a real service would ask its database
+        sleep(Duration::from_millis(1)).await; // where a real service would ask its database
         self.balance.store(read + 1, Ordering::SeqCst);
     }
 }
@@ -35,8 +37,8 @@ async fn deposit_unlocked(_account_id: u64, account: &Account) -> Result<(), Fai
     Ok(())
 }
 
-#[distributed_lock(key = "account:{account_id}", mode = "write", guard = held)]
-async fn deposit(account_id: u64, account: &Account) -> Result<(), Failure> {
+#[distributed_lock(key = "account:{account_id}", mode = "write", client = client, guard = held)]
+async fn deposit(client: &Client, account_id: u64, account: &Account) -> Result<(), Failure> {
     account.add_one().await;
     let token = held.fencing_token().as_u64();
     if account.last_token.swap(token, Ordering::SeqCst) >= token {
@@ -53,35 +55,30 @@ async fn balance(account_id: u64, account: &Account) -> Result<u64, Failure> {
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let metrics = PrometheusBuilder::new().install_recorder()?;
-    let url = std::env::var("DLOCK_URL").unwrap_or_else(|_| "memory://".into());
-    let client = Client::builder().url(&url).build().await?;
-    dlock::install(client.clone());
+    let url = std::env::var("DLOCK_URL").unwrap_or_else(|_| "memory://quickstart".into());
+    // Two clients, as two processes would have: their tasks meet at the store.
+    let clients = [Client::connect(&url).await?, Client::connect(&url).await?];
+    dlock::install(clients[0].clone());
     // A number of our own, so that runs on one server do not meet.
     let account_id = u64::from(std::process::id());
 
     let unlocked = Arc::new(Account::default());
-    run(&unlocked, |account| async move {
+    run(&clients, &unlocked, move |_, account| async move {
         deposit_unlocked(account_id, &account).await
     })
     .await?;
     let found = unlocked.balance.load(Ordering::SeqCst);
-    let lost_without = TASKS * ROUNDS - found;
-    println!(
-        "without the lock: {found} of {} deposits, {lost_without} lost",
-        TASKS * ROUNDS
-    );
+    let lost_without = DEPOSITS - found;
+    println!("without the lock: {found} of {DEPOSITS} deposits, {lost_without} lost");
 
     let locked = Arc::new(Account::default());
-    let mut waits = run(&locked, |account| async move {
-        deposit(account_id, &account).await
+    let mut waits = run(&clients, &locked, move |client, account| async move {
+        deposit(&client, account_id, &account).await
     })
     .await?;
     let found = balance(account_id, &locked).await?;
-    let lost = TASKS * ROUNDS - found;
-    println!(
-        "with the lock:    {found} of {} deposits, {lost} lost",
-        TASKS * ROUNDS
-    );
+    let lost = DEPOSITS - found;
+    println!("with the lock:    {found} of {DEPOSITS} deposits, {lost} lost");
 
     waits.sort();
     let percentile = |p: usize| waits[(waits.len() - 1) * p / 100];
@@ -97,9 +94,11 @@ async fn main() -> Result<(), Failure> {
     );
     println!("\n{}", contention(&metrics.render()));
 
-    client.shutdown().await?;
+    for client in clients {
+        client.shutdown().await?;
+    }
     if lost == 0 && lost_without > 0 {
-        println!("OK: {} updates, 0 lost", TASKS * ROUNDS);
+        println!("OK: {DEPOSITS} updates, 0 lost");
         Ok(())
     } else {
         println!("FAILED: {lost} lost with the lock, {lost_without} without");
@@ -108,19 +107,23 @@ async fn main() -> Result<(), Failure> {
 }
 
 /// Deposits from many tasks at once; how long each call took.
-async fn run<F, Fut>(account: &Arc<Account>, deposit: F) -> Result<Vec<Duration>, Failure>
+async fn run<F, Fut>(
+    clients: &[Client],
+    account: &Arc<Account>,
+    deposit: F,
+) -> Result<Vec<Duration>, Failure>
 where
-    F: Fn(Arc<Account>) -> Fut + Copy + Send + 'static,
+    F: Fn(Client, Arc<Account>) -> Fut + Copy + Send + 'static,
     Fut: Future<Output = Result<(), Failure>> + Send,
 {
     let mut tasks = JoinSet::new();
-    for _ in 0..TASKS {
-        let account = Arc::clone(account);
+    for client in clients.iter().cycle().take(TASKS) {
+        let (client, account) = (client.clone(), Arc::clone(account));
         tasks.spawn(async move {
             let mut took = Vec::new();
             for _ in 0..ROUNDS {
                 let began = Instant::now();
-                deposit(Arc::clone(&account)).await?;
+                deposit(client.clone(), Arc::clone(&account)).await?;
                 took.push(began.elapsed());
             }
             Ok::<_, Failure>(took)
@@ -135,7 +138,12 @@ where
 
 /// The part of the metrics that tells about contention.
 fn contention(rendered: &str) -> String {
-    let names = ["dlock_contended", "dlock_local_handovers", "dlock_lost"];
+    let names = [
+        "dlock_contended",
+        "dlock_local_handovers",
+        "dlock_lost",
+        "dlock_acquire_wait_seconds_count",
+    ];
     rendered
         .lines()
         .filter(|line| names.iter().any(|name| line.contains(name)))

@@ -59,10 +59,10 @@ impl Lock {
         (Reply::Granted(FencingToken::new(token)), Vec::new())
     }
 
-    /// Whom the lock lets in now. If nobody is left, only the last token is kept for a while.
+    /// Whom the lock lets in now.
     fn pass_on(&mut self, now: u64) -> Vec<HoldId> {
         if self.is_free() {
-            self.latest = now.max(self.last);
+            self.set_free(now);
         }
         if self.is_write_held() {
             return Vec::new();

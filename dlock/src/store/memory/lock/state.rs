@@ -17,7 +17,9 @@ pub(in crate::store::memory) struct Lock {
     /// The last token granted. Time does not go back behind it.
     pub(super) last: u64,
     /// The latest deadline promised to a hold or a waiter since the lock was last free.
-    pub(super) latest: u64,
+    latest: Option<u64>,
+    /// When it was last free.
+    freed: u64,
     pub(super) holds: Vec<Hold>,
     pub(super) line: Line,
 }
@@ -63,7 +65,8 @@ impl Lock {
 
     /// Whether even the last token is forgotten. (In whole milliseconds, as keys expire in Redis.)
     pub(in crate::store::memory) fn is_forgotten(&self, time: u64) -> bool {
-        time >= (self.latest.div_ceil(1000) + GRACE_MILLIS) * 1000
+        let since = self.latest.unwrap_or(self.freed);
+        time >= (since.div_ceil(1000) + GRACE_MILLIS) * 1000
     }
 
     pub(in crate::store::memory) fn last_token(&self) -> u64 {
@@ -90,7 +93,13 @@ impl Lock {
     }
 
     pub(super) fn promise(&mut self, deadline: u64) {
-        self.latest = self.latest.max(deadline);
+        self.latest = self.latest.max(Some(deadline));
+    }
+
+    /// Nobody holds or waits: only the last token is kept for a while.
+    pub(super) fn set_free(&mut self, now: u64) {
+        self.latest = None;
+        self.freed = now.max(self.last);
     }
 }
 

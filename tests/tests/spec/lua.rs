@@ -1,0 +1,131 @@
+//! The scripts on a real server, with the time and the ears of a test.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+use dlock::__internals::{Op, Reply, Script, decode, encode, script_source};
+use dlock_tests::RedisServer;
+use redis::{Connection, Value};
+
+use crate::run::{Run, Sent};
+
+/// One server with the scripts loaded.
+pub(crate) struct Lua {
+    connection: RefCell<Connection>,
+    digests: Vec<(Script, String)>,
+}
+
+impl Lua {
+    pub(crate) fn on(server: &RedisServer) -> Self {
+        let mut connection = redis::Client::open(server.url())
+            .and_then(|client| client.get_connection())
+            .expect("the server answers");
+        let digests = Script::ALL.map(|script| {
+            let digest = redis::cmd("SCRIPT")
+                .arg("LOAD")
+                .arg(on_test_clock(script))
+                .query(&mut connection)
+                .unwrap_or_else(|error| panic!("{script:?}: {error}"));
+            (script, digest)
+        });
+        Self {
+            connection: RefCell::new(connection),
+            digests: digests.into(),
+        }
+    }
+
+    /// Sends all operations of a run, and says where the answers differ first.
+    pub(crate) fn first_difference(&self, run: &Run) -> Option<String> {
+        let mut pipeline = redis::pipe();
+        for sent in &run.sent {
+            let script = Script::of(&sent.op);
+            let mut digests = self.digests.iter();
+            let (_, digest) = digests
+                .find(|(of, _)| *of == script)
+                .expect("all scripts are loaded");
+            let mut command = redis::cmd("EVALSHA");
+            command.arg(digest);
+            encode(&mut command, &run.key, &sent.op, "SPUBLISH");
+            command.arg(sent.time);
+            pipeline.add_command(command);
+        }
+        // Each answer separately: an error says which operation it belongs to.
+        let answers: Vec<Value> = match pipeline
+            .ignore_errors()
+            .query(&mut *self.connection.borrow_mut())
+        {
+            Ok(answers) => answers,
+            Err(error) => return Some(error.to_string()),
+        };
+        assert_eq!(answers.len(), run.sent.len());
+        let mut story = String::new();
+        for (sent, answer) in run.sent.iter().zip(answers) {
+            let expected_woken: Vec<String> = sent
+                .woken
+                .iter()
+                .map(|id| format!("{}{} {id}", run.channels, id.client().as_str()))
+                .collect();
+            let seen = read(sent, &answer);
+            if seen.as_ref() != Some(&(sent.reply.clone(), expected_woken)) {
+                let seen = seen.map_or_else(|| format!("{answer:?}"), |seen| format!("{seen:?}"));
+                tell(&mut story, sent);
+                return Some(format!("{story}but the script answered {seen}"));
+            }
+            // An agreed look at the lock says nothing that the other answers do not.
+            if sent.op != Op::Inspect {
+                tell(&mut story, sent);
+            }
+        }
+        None
+    }
+}
+
+fn read(sent: &Sent, answer: &Value) -> Option<(Reply, Vec<String>)> {
+    let Value::Array(parts) = answer else {
+        return None;
+    };
+    let [reply, woken] = &parts[..] else {
+        return None;
+    };
+    let woken = redis::from_redis_value(woken.clone()).ok()?;
+    Some((decode(&sent.op, reply)?, woken))
+}
+
+fn tell(story: &mut String, sent: &Sent) {
+    let Sent {
+        time,
+        op,
+        reply,
+        woken,
+    } = sent;
+    writeln!(story, "at {time}: {op:?}\n  -> {reply:?}, wakes {woken:?}").expect("text");
+}
+
+/// The script, its clock and its wake-ups replaced.
+fn on_test_clock(script: Script) -> String {
+    let source = script_source(script);
+    assert_eq!(
+        source.matches("redis.call('TIME')").count(),
+        1,
+        "{script:?}"
+    );
+    let source = source
+        .replace("redis.call('TIME')", "test_time()")
+        .replace("redis.pcall(publish, ", "test_publish(publish, ");
+    // Nothing may be left that reads the server's clock or counts from it, or that publishes.
+    for left in [
+        "'TIME'",
+        "'EXPIRE'",
+        "'PEXPIRE'",
+        "'SETEX'",
+        "'PSETEX'",
+        "'EX'",
+        "'PX'",
+        "pcall",
+    ] {
+        assert!(!source.contains(left), "{script:?} contains {left}");
+    }
+    include_str!("harness.lua")
+        .replace("the name", &format!("{script:?}"))
+        .replace("-- the script\n", &source)
+}
