@@ -6,6 +6,7 @@ mod handle;
 mod host;
 mod inner;
 mod installed;
+mod list;
 
 pub use builder::ClientBuilder;
 pub(crate) use config::{Config, check_lease};
