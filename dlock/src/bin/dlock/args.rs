@@ -46,6 +46,7 @@ pub(crate) struct Args {
 
 /// What all commands understand.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Common {
     /// Where the locks live: redis://[user:password@]host[:port][,host:port...][/database], a
     /// cluster is recognised; rediss:// for TLS. In the environment, other users of the machine
@@ -102,16 +103,17 @@ pub(crate) enum Command {
     },
 }
 
+// One line for each paragraph: clap wraps them.
 const RUN_HELP: &str = "\
-The lock is taken first, held and renewed while the command runs, and given back afterwards. The
-command finds the fencing token in DLOCK_TOKEN and the lock's name in DLOCK_KEY; hand the token on to
-whatever the lock protects.
-
-When the lease is lost, or cannot be renewed so that less than --grace of it is left, the command gets
-SIGTERM, and SIGKILL after --grace. SIGINT, SIGTERM, SIGHUP and SIGQUIT to dlock are passed on to the
-command, and the lock is given back when it has ended. Unless the standard input is a terminal, the
-command gets a process group of its own, and signals reach all its processes; in a terminal Ctrl-C
-does. SIGKILL to dlock stops renewals but not the command: fence what must not be touched then.";
+    The lock is taken first, held and renewed while the command runs, and given back afterwards. The \
+    command finds the fencing token in DLOCK_TOKEN and the lock's name in DLOCK_KEY; hand the token \
+    on to whatever the lock protects.\n\n\
+    When the lease is lost, or cannot be renewed so that less than --grace of it is left, the command \
+    gets SIGTERM, and SIGKILL after --grace.\n\n\
+    SIGINT, SIGTERM, SIGHUP and SIGQUIT to dlock are passed on to the command, and the lock is given \
+    back when it has ended. Unless the standard input is a terminal, the command gets a process \
+    group of its own, and signals reach all its processes; in a terminal Ctrl-C does. SIGKILL to \
+    dlock ends renewals but not the command: let the token fence what must not be touched then.";
 
 /// `dlock run`.
 #[derive(Debug, clap::Args)]
@@ -163,8 +165,8 @@ pub(crate) struct Top {
 /// `dlock release`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The holder learns of it at its next renewal, a third of its lease later at the latest; until then it
-works on, while somebody else may hold the lock. Stop it first, or be sure that it is gone.")]
+    The holder learns of it at its next renewal, a third of its lease later at the latest; until then \
+    it works on, while somebody else may hold the lock. Stop it first, or be sure that it is gone.")]
 pub(crate) struct Release {
     /// The name of the lock
     pub(crate) key: String,
