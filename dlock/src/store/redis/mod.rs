@@ -28,6 +28,7 @@ mod tasks;
 mod topology;
 mod url;
 mod view;
+mod walk;
 
 use std::sync::Arc;
 
@@ -47,6 +48,7 @@ pub use pubsub::Listening;
 pub use script::source;
 pub use stats::{Counter, RedisStats};
 pub use url::Endpoint;
+pub use walk::ScriptLoad;
 
 /// Locks on Redis.
 #[derive(Debug)]
