@@ -9,14 +9,14 @@ use tokio::time::Instant;
 use super::connection;
 use super::core::Core;
 use super::dial::DialFailure;
-use super::evalsha::{ALL_KEYS, evalsha};
+use super::evalsha::{Keys, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{Node, NodeId};
 use super::route::unknown_answer;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{Op, decode};
+use crate::protocol::{Op, decode, wants_line};
 use crate::store::Answer;
 
 /// How many operations of a batch find their way alone at the same time.
@@ -67,9 +67,11 @@ impl Core {
                 return all(trouble.into_error());
             }
         };
+        let now = Instant::now();
         let mut pipeline = Pipeline::with_capacity(batch.len());
         for (key, op) in batch {
-            pipeline.add_command(evalsha(ALL_KEYS, key, op, self.publish_command()));
+            let keys = self.keys_for(key, op, now);
+            pipeline.add_command(evalsha(keys, key, op, self.publish_command()));
         }
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let until = deadline.min(sent + self.env.options.response_timeout);
@@ -98,6 +100,10 @@ impl Core {
         sent_at: BootInstant,
     ) -> Option<Result<Answer, Error>> {
         let Value::ServerError(error) = value else {
+            if Keys::can_be_own(op) && wants_line(&value) {
+                self.crowds.mark(key.slot(), Instant::now());
+                return None;
+            }
             let answer = decode(op, &value).map(|reply| Answer {
                 reply,
                 sent_at,

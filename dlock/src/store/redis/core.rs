@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::address::Address;
 use super::bootstrap::{self, first_topology};
+use super::crowds::Crowds;
 use super::env::Env;
 use super::node::{Node, NodeId};
 use super::options::RedisOptions;
@@ -23,6 +24,7 @@ pub(super) struct Core {
     pub(super) env: Arc<Env>,
     pub(super) topology: Arc<ArcSwap<Topology>>,
     pub(super) is_cluster: bool,
+    pub(super) crowds: Crowds,
     pub(super) pubsub: Arc<PubSub>,
 }
 
@@ -41,6 +43,7 @@ impl Core {
             env,
             topology,
             is_cluster,
+            crowds: Crowds::new(),
         });
         core.env.tasks.spawn(refresh_forever(Arc::clone(&core)));
         Ok(core)

@@ -13,40 +13,42 @@ static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
     Script::ALL.map(|script| redis::Script::new(source(script)).get_hash().into())
 });
 
-/// Writes keys and arguments.
-pub(super) type Encode = fn(&mut Cmd, &LockKey, &Op, &str);
+/// Which of a lock's keys a request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keys {
+    All,
+    /// The lock's own; the script may answer that it needs the others.
+    Own,
+}
 
-/// All keys of the lock.
-pub(super) const ALL_KEYS: Encode = encode;
-
-/// The lock's own key only.
-pub(super) const LOCK_KEY: Encode = encode_without_line;
+impl Keys {
+    /// Whether a script can do with the lock's own key.
+    pub(super) fn can_be_own(op: &Op) -> bool {
+        matches!(op, Op::Acquire { .. } | Op::Release { .. })
+    }
+}
 
 /// `EVALSHA` of an operation.
-pub(super) fn evalsha(encode: Encode, key: &LockKey, op: &Op, publish: &str) -> Cmd {
+pub(super) fn evalsha(keys: Keys, key: &LockKey, op: &Op, publish: &str) -> Cmd {
     let script = &HASHES[Script::of(op) as usize];
-    compose("EVALSHA", script, encode, key, op, publish)
+    compose("EVALSHA", script, keys, key, op, publish)
 }
 
 /// `EVAL` of an operation, for a server that does not have the script.
-pub(super) fn eval(encode: Encode, key: &LockKey, op: &Op, publish: &str) -> Cmd {
-    compose("EVAL", source(Script::of(op)), encode, key, op, publish)
+pub(super) fn eval(keys: Keys, key: &LockKey, op: &Op, publish: &str) -> Cmd {
+    compose("EVAL", source(Script::of(op)), keys, key, op, publish)
 }
 
-fn compose(
-    command: &str,
-    script: &str,
-    encode: Encode,
-    key: &LockKey,
-    op: &Op,
-    publish: &str,
-) -> Cmd {
+fn compose(command: &str, script: &str, keys: Keys, key: &LockKey, op: &Op, publish: &str) -> Cmd {
     // The keys and the channel repeat the name; the rest is short.
     let size = script.len() + 5 * (key.as_str().len() + 8) + 160;
     let mut cmd = Cmd::with_capacity(12, size);
     cmd.write_arg(command.as_bytes());
     cmd.write_arg(script.as_bytes());
-    encode(&mut cmd, key, op, publish);
+    match keys {
+        Keys::All => encode(&mut cmd, key, op, publish),
+        Keys::Own => encode_without_line(&mut cmd, key, op, publish),
+    }
     cmd
 }
 

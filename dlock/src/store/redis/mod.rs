@@ -10,6 +10,7 @@ mod batch;
 mod bootstrap;
 mod connection;
 mod core;
+mod crowds;
 mod dial;
 mod env;
 mod evalsha;

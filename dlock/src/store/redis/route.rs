@@ -11,7 +11,7 @@ use super::address::Address;
 use super::backoff::Backoff;
 use super::connection::{self, NoAnswer};
 use super::dial::DialFailure;
-use super::evalsha::{ALL_KEYS, LOCK_KEY, eval, evalsha};
+use super::evalsha::{Keys, eval, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{Lease, Node};
 use crate::clock::BootInstant;
@@ -31,7 +31,8 @@ impl Core {
         op: &Op,
         deadline: Instant,
     ) -> Result<Answer, Error> {
-        let cmd = evalsha(ALL_KEYS, key, op, self.publish_command());
+        let keys = self.keys_for(key, op, Instant::now());
+        let cmd = evalsha(keys, key, op, self.publish_command());
         let node = self.topology.load().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
         let first = match node.as_ref().and_then(|node| Some((node, node.lease()?))) {
@@ -65,7 +66,8 @@ impl Core {
             key,
             op,
             deadline,
-            split: false,
+            keys,
+            migrating: false,
             cmd,
             next: None,
             resent: false,
@@ -75,6 +77,15 @@ impl Core {
         };
         Box::pin(route.follow(first)).await
     }
+
+    /// The keys that a first request should name.
+    pub(super) fn keys_for(&self, key: &LockKey, op: &Op, now: Instant) -> Keys {
+        if Keys::can_be_own(op) && !self.crowds.has(key.slot(), now) {
+            Keys::Own
+        } else {
+            Keys::All
+        }
+    }
 }
 
 /// The way of one operation that was not answered at once.
@@ -83,8 +94,9 @@ struct Route<'a> {
     key: &'a LockKey,
     op: &'a Op,
     deadline: Instant,
-    /// Whether the request goes with the lock's own key only, because the slot is being moved.
-    split: bool,
+    keys: Keys,
+    /// Whether the slot is being moved: then a request for all keys may have to wait for the end of that.
+    migrating: bool,
     cmd: Cmd,
     /// Where a redirect points, and whether to say `ASKING` there.
     next: Option<(Arc<Node>, bool)>,
@@ -198,9 +210,15 @@ impl Route<'_> {
         if let Value::ServerError(error) = value {
             return self.refused(&node, attempt.asking, error);
         }
-        if self.split && wants_line(&value) {
-            self.without_line(false);
-            return ControlFlow::Continue(Then::Pause);
+        if self.keys == Keys::Own && wants_line(&value) {
+            self.core.crowds.mark(self.key.slot(), Instant::now());
+            self.rewrite(Keys::All);
+            self.next = Some((node, attempt.asking));
+            return ControlFlow::Continue(if self.migrating {
+                Then::Pause
+            } else {
+                Then::Again
+            });
         }
         let answer = decode(self.op, &value).map(|reply| Answer {
             reply,
@@ -236,8 +254,7 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
-                let keys = if self.split { LOCK_KEY } else { ALL_KEYS };
-                self.cmd = eval(keys, self.key, self.op, self.core.publish_command());
+                self.cmd = eval(self.keys, self.key, self.op, self.core.publish_command());
                 self.next = Some((Arc::clone(node), asking));
                 Then::Again
             }
@@ -246,8 +263,10 @@ impl Route<'_> {
                 env.refresh.request();
                 Then::Pause
             }
-            Refusal::Split if self.without_line(!self.split) => {
+            Refusal::Split if self.keys == Keys::All && Keys::can_be_own(self.op) => {
                 env.stats.deferred.count();
+                self.migrating = true;
+                self.rewrite(Keys::Own);
                 self.next = Some((Arc::clone(node), asking));
                 Then::Again
             }
@@ -265,12 +284,10 @@ impl Route<'_> {
         ControlFlow::Continue(then)
     }
 
-    /// Sends the request with the lock's own key only from now on, or with all of them; whether the former.
-    fn without_line(&mut self, yes: bool) -> bool {
-        self.split = yes && matches!(self.op, Op::Acquire { .. } | Op::Release { .. });
-        let keys = if self.split { LOCK_KEY } else { ALL_KEYS };
+    /// Names these keys from now on.
+    fn rewrite(&mut self, keys: Keys) {
+        self.keys = keys;
         self.cmd = evalsha(keys, self.key, self.op, self.core.publish_command());
-        self.split
     }
 
     fn redirect(&mut self, to: Option<Address>, asking: bool) -> Then {
