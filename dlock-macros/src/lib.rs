@@ -4,6 +4,8 @@ mod args;
 mod diagnostics;
 mod duration;
 mod expand;
+#[cfg(test)]
+mod expansions;
 mod function;
 mod key;
 mod plan;
