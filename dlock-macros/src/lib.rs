@@ -18,7 +18,7 @@ use crate::args::Args;
 use crate::diagnostics::Diagnostics;
 use crate::function::Function;
 
-/// Runs a function under a distributed lock.
+/// Runs a function under a distributed lock. The `dlock` crate documents it where it re-exports it.
 #[proc_macro_attribute]
 pub fn distributed_lock(
     arguments: proc_macro::TokenStream,
