@@ -53,6 +53,16 @@ impl LockKey {
         })
     }
 
+    /// Reads what [`as_str`](Self::as_str) writes; `None` if it is no lock under this prefix.
+    pub(crate) fn read(prefix: &str, text: &str) -> Option<Self> {
+        let tagged = text.strip_prefix(prefix)?.strip_prefix(':')?;
+        let inner = tagged.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
+        let key = Self::new(prefix, inner.unwrap_or(tagged)).ok();
+        let key = key.filter(|key| key.as_str() == text);
+        key.or_else(|| Self::new(prefix, tagged).ok())
+            .filter(|key| key.as_str() == text)
+    }
+
     /// The key of the lock's hash.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -165,6 +175,18 @@ mod tests {
         ] {
             let made = LockKey::new("p", name).expect(name);
             assert_eq!((made.as_str(), made.name()), (key, name));
+        }
+    }
+
+    #[test]
+    fn keys_are_read_back() {
+        for name in ["order:42", "{t:7}:order", "x}{t}", "{a}:{b}"] {
+            let key = LockKey::new("p", name).expect(name);
+            let read = LockKey::read("p", key.as_str()).expect(name);
+            assert_eq!((read.as_str(), read.name()), (key.as_str(), name));
+        }
+        for other in ["q:{a}", "p:a", "p~l:{a}", "p:"] {
+            assert_eq!(LockKey::read("p", other), None, "{other}");
         }
     }
 

@@ -38,7 +38,7 @@ pub mod __internals {
     pub use crate::protocol::{ClientId, HoldId, Op, Reply, Script, decode, encode};
     pub use crate::store::{
         Answer, Counter, Endpoint, Listener, MemoryStore, Password, RedisListening, RedisNodeId,
-        RedisOptions, RedisStats, RedisStore, ServerClock, Wakeups, script_source,
+        RedisOptions, RedisStats, RedisStore, ScriptLoad, ServerClock, Wakeups, script_source,
     };
 
     use crate::{Error, FencingToken, LockKey};

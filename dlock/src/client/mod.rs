@@ -7,6 +7,7 @@ mod home;
 mod host;
 mod inner;
 mod installed;
+mod list;
 
 pub use builder::ClientBuilder;
 pub(crate) use config::{Config, check_lease};

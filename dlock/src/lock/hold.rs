@@ -177,6 +177,13 @@ impl Hold {
             .is_ok()
     }
 
+    pub(crate) fn lease_left(&self) -> Duration {
+        if self.loss().is_some() {
+            return Duration::ZERO;
+        }
+        self.deadline().since(BootInstant::now())
+    }
+
     pub(crate) fn is_live(&self) -> bool {
         self.state.load(Ordering::Acquire) == LIVE
     }

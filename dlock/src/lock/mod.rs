@@ -2,6 +2,7 @@
 
 mod acquire;
 mod attempt;
+mod evict;
 mod gate;
 mod hold;
 mod holding;

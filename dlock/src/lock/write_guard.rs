@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::hold::Hold;
+use std::time::Duration;
+
 use super::holding::Holding;
 use crate::error::Error;
 use crate::key::LockKey;
@@ -36,6 +38,13 @@ impl WriteGuard {
     #[must_use]
     pub fn fencing_token(&self) -> FencingToken {
         self.0.token()
+    }
+
+    /// How long this process may still rely on the hold if no renewal succeeds; zero when it is
+    /// lost. Normally at least two thirds of the lease.
+    #[must_use]
+    pub fn lease_left(&self) -> Duration {
+        self.0.hold().lease_left()
     }
 
     /// Whether the hold is lost: its lease has run out by this process's clock, or the server no

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::redis::{self, Endpoint, RedisStore};
+use super::redis::{self, Endpoint, RedisStore, ScriptLoad};
 use super::{Answer, Listener, MemoryStore, Wakeups};
 use crate::client::Config;
 use crate::clock::BootInstant;
@@ -147,6 +147,22 @@ impl Store {
         match self {
             Self::Memory(_, wakeups) => Some(Listening::Memory(wakeups.listen(hold))),
             Self::Redis(store) => store.listen_if_subscribed(key, hold).map(Listening::Redis),
+        }
+    }
+
+    /// The keys of all locks that start with `stem`.
+    pub(crate) async fn keys(&self, stem: &str, deadline: Instant) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Memory(store, _) => Ok(store.keys(stem)),
+            Self::Redis(store) => store.keys(stem, deadline).await,
+        }
+    }
+
+    /// What the servers have done so far.
+    pub(crate) async fn script_load(&self, deadline: Instant) -> Result<ScriptLoad, Error> {
+        match self {
+            Self::Memory(..) => Ok(ScriptLoad::default()),
+            Self::Redis(store) => store.script_load(deadline).await,
         }
     }
 

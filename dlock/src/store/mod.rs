@@ -11,6 +11,6 @@ pub(crate) use backend::{Listening, NodeId, Store};
 pub use memory::{MemoryStore, ServerClock};
 pub use redis::{
     Counter, Endpoint, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
-    RedisStats, RedisStore, source as script_source,
+    RedisStats, RedisStore, ScriptLoad, source as script_source,
 };
 pub use wakeups::{Listener, Wakeups};

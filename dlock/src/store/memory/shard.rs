@@ -39,6 +39,14 @@ impl Shard {
         answer
     }
 
+    /// The keys of the locks that are remembered.
+    pub(super) fn keys(&self, time: u64) -> impl Iterator<Item = &str> {
+        let locks = self.locks.iter();
+        locks
+            .filter(move |(_, lock)| !lock.is_forgotten(time))
+            .map(|(key, _)| key.as_str())
+    }
+
     /// Looks at the next two locks. As this comes before each insertion, the locks worth keeping
     /// are always at least half of all, and no insertion has to wait for many removals.
     fn sweep(&mut self, time: u64) {

@@ -72,6 +72,23 @@ impl MemoryStore {
         shard.apply(key, op, time)
     }
 
+    /// The keys of all locks that start with `stem`.
+    #[must_use]
+    pub fn keys(&self, stem: &str) -> Vec<String> {
+        let time = self.clock.micros();
+        let mut keys = Vec::new();
+        for shard in &self.shards {
+            let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            keys.extend(
+                shard
+                    .keys(time)
+                    .filter(|key| key.starts_with(stem))
+                    .map(str::to_owned),
+            );
+        }
+        keys
+    }
+
     fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
         self.shards[usize::from(key.slot().as_u16()) % SHARDS]
             .lock()

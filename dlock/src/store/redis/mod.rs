@@ -27,6 +27,7 @@ mod tasks;
 mod topology;
 mod url;
 mod view;
+mod walk;
 
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ pub use pubsub::Listening;
 pub use script::source;
 pub use stats::{Counter, RedisStats};
 pub use url::Endpoint;
+pub use walk::ScriptLoad;
 
 /// Locks on Redis.
 #[derive(Debug)]
@@ -125,18 +127,18 @@ impl RedisStore {
         &self.core.env.stats
     }
 
-    /// Ends the background tasks and closes the connections.
+    /// Ends the background tasks and closes the connections. What is under way gets its answer.
     #[expect(
         clippy::unused_async,
         reason = "stores on other servers may have to wait"
     )]
     pub async fn shutdown(&self) {
-        self.core.env.tasks.close();
+        self.core.close();
     }
 }
 
 impl Drop for RedisStore {
     fn drop(&mut self) {
-        self.core.env.tasks.close();
+        self.core.close();
     }
 }

@@ -69,6 +69,17 @@ impl Topology {
         &self.nodes
     }
 
+    /// The nodes that serve slots.
+    pub(super) fn masters(&self) -> Vec<Arc<Node>> {
+        let mut indices: Vec<u16> = self.slots.to_vec();
+        indices.sort_unstable();
+        indices.dedup();
+        let nodes = indices
+            .iter()
+            .filter_map(|i| self.nodes.get(usize::from(*i)));
+        nodes.cloned().collect()
+    }
+
     /// The same slots, and one more node: the target of a redirect, unknown so far.
     pub(super) fn with_node(&self, node: Arc<Node>) -> Self {
         let mut nodes = self.nodes.clone();

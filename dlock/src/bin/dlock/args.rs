@@ -1,0 +1,179 @@
+//! What may be said on the command line.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::duration;
+
+const ABOUT: &str =
+    "Distributed read/write locks on Redis Cluster: run commands under them, look into them.";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    release: there was no such hold
+  64   the command line makes no sense
+  69   no server could serve the request in time
+  70   anything else went wrong
+  75   run: somebody else held the lock for longer than --wait
+  76   run: the lease was lost while the command ran, or before it was given back
+  77   wrong password, or a right is missing
+  78   a name or a setting was refused
+  126  run: the command cannot be executed
+  127  run: there is no such command
+  Otherwise `run` passes on the exit code of the command, 128+n if signal n ended it.";
+
+const EXAMPLES: &str = "\
+Examples:
+  dlock run --key nightly --wait 0 -- ./backup.sh     one backup at a time, or none
+  dlock run --key report --mode read -- ./report.sh   many readers, no writer meanwhile
+  dlock inspect order:42                              who holds it, who waits
+  dlock list 'order:*' --json | jq .
+  dlock top                                           what is contended now";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "dlock", version, about = ABOUT, after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What all commands understand.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Common {
+    /// Where the locks live: redis://[user:password@]host[:port][,host:port...][/database], a
+    /// cluster is recognised; rediss:// for TLS. In the environment, other users of the machine
+    /// cannot see the password
+    #[arg(
+        long,
+        env = "DLOCK_URL",
+        hide_env_values = true,
+        global = true,
+        default_value = "redis://127.0.0.1:6379"
+    )]
+    pub(crate) url: String,
+    /// What the keys of the locks start with, as in the services that use them
+    #[arg(long, env = "DLOCK_PREFIX", global = true, default_value = "dlock")]
+    pub(crate) prefix: String,
+    /// How long to try again while servers fail
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, global = true, default_value = "10s")]
+    pub(crate) retry_for: Duration,
+    /// Print JSON: results to stdout, what happens during `run` and errors to stderr, one object a
+    /// line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// The sub-commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a command while holding a lock
+    Run(Run),
+    /// Show who holds a lock and who waits for it
+    Inspect {
+        /// The name of the lock, such as order:42
+        key: String,
+    },
+    /// List the locks that are held or waited for
+    ///
+    /// Walks through all keys of all masters: fine for looking into a problem, too much for
+    /// anything done often.
+    List {
+        /// Only names like this: * stands for anything, ? for one character
+        #[arg(default_value = "*")]
+        pattern: String,
+    },
+    /// Watch the locks: contention, holders, waiters, rates
+    Top(Top),
+    /// Take a hold away from its holder
+    Release(Release),
+    /// Print completions for a shell
+    ///
+    /// For example: `dlock completions bash > /etc/bash_completion.d/dlock`
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+// One line for each paragraph: clap wraps them.
+const RUN_HELP: &str = "\
+    The lock is taken first, held and renewed while the command runs, and given back afterwards. The \
+    command finds the fencing token in DLOCK_TOKEN and the lock's name in DLOCK_KEY; hand the token \
+    on to whatever the lock protects.\n\n\
+    When the lease is lost, or cannot be renewed so that less than --grace of it is left, the command \
+    gets SIGTERM, and SIGKILL after --grace.\n\n\
+    SIGINT, SIGTERM, SIGHUP and SIGQUIT to dlock are passed on to the command, and the lock is given \
+    back when it has ended. Unless the standard input is a terminal, the command gets a process \
+    group of its own, and signals reach all its processes; in a terminal Ctrl-C does. SIGKILL to \
+    dlock ends renewals but not the command: let the token fence what must not be touched then.";
+
+/// `dlock run`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = format!("{RUN_HELP}\n\n{EXIT_CODES}"))]
+pub(crate) struct Run {
+    /// The name of the lock
+    #[arg(long, short)]
+    pub(crate) key: String,
+    /// read: beside other readers; write: alone
+    #[arg(long, short, default_value = "write")]
+    pub(crate) mode: Mode,
+    /// How long to wait for the lock, such as 500ms, 10s, 5m; 0 does not wait [default: for ever]
+    #[arg(long, short, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) wait: Option<Duration>,
+    /// How long others stay out when this machine dies; renewed at a third of it
+    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "30s")]
+    pub(crate) lease: Duration,
+    /// How long the command may take to end after SIGTERM; at most a third of the lease counts
+    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
+    pub(crate) grace: Duration,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// How to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// Shared.
+    Read,
+    /// Alone.
+    Write,
+}
+
+/// `dlock top`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Top {
+    /// Only names like this
+    #[arg(default_value = "*")]
+    pub(crate) pattern: String,
+    /// How often to look
+    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "1s")]
+    pub(crate) interval: Duration,
+    /// Print so many tables instead of taking the screen over
+    #[arg(long, short = 'n', value_name = "COUNT")]
+    pub(crate) count: Option<usize>,
+}
+
+/// `dlock release`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+    The holder learns of it at its next renewal, a third of its lease later at the latest; until then \
+    it works on, while somebody else may hold the lock. Stop it first, or be sure that it is gone.")]
+pub(crate) struct Release {
+    /// The name of the lock
+    pub(crate) key: String,
+    /// The id of the hold, as `dlock inspect` shows it
+    #[arg(long, value_name = "ID")]
+    pub(crate) hold: String,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}

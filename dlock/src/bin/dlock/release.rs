@@ -1,0 +1,74 @@
+//! `dlock release`.
+
+use std::io::{self, IsTerminal, Write as _};
+
+use dlock::{HoldInfo, LockInfo};
+use serde_json::json;
+
+use crate::args::{Common, Release};
+use crate::connect::connect;
+use crate::duration::short;
+use crate::exit::{Exit, Failure};
+
+pub(crate) async fn release(common: &Common, args: Release) -> Result<Exit, Failure> {
+    let client = connect(common).await?;
+    let lock = client.rw_lock(&args.key)?;
+    let info = lock.inspect().await?;
+    let Some(hold) = find(&info, &args.hold) else {
+        tell(common, &args, false);
+        return Ok(Exit::NO_SUCH_HOLD);
+    };
+    if !args.yes && !confirmed(&args.key, hold)? {
+        return Err(Failure::usage("nothing was released"));
+    }
+    let released = lock.evict(&hold.id).await?;
+    tell(common, &args, released);
+    Ok(if released {
+        Exit::DONE
+    } else {
+        Exit::NO_SUCH_HOLD
+    })
+}
+
+fn find<'i>(info: &'i LockInfo, id: &str) -> Option<&'i HoldInfo> {
+    info.holders.iter().find(|hold| hold.id == id)
+}
+
+fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::usage(
+            "nobody to ask for confirmation; add --yes if you are sure",
+        ));
+    }
+    eprint!(
+        "{} holds {key} for {} and renews itself while it lives ({} of its lease left).\n\
+         Taking the hold away lets others in while it may still work. Release it? [y/N] ",
+        hold.id,
+        match hold.mode {
+            dlock::Mode::Read => "reading",
+            dlock::Mode::Write => "writing",
+        },
+        short(hold.remaining),
+    );
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(
+        answer.trim().to_ascii_lowercase().as_str(),
+        "y" | "yes"
+    ))
+}
+
+fn tell(common: &Common, args: &Release, released: bool) {
+    let (key, hold) = (&args.key, &args.hold);
+    if common.json {
+        println!(
+            "{}",
+            json!({"key": key, "hold": hold, "released": released})
+        );
+    } else if released {
+        println!("{key}: released {hold}");
+    } else {
+        println!("{key}: nobody holds it as {hold}");
+    }
+}

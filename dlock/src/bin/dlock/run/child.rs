@@ -1,0 +1,84 @@
+//! The command.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process::Command;
+
+use super::signals::Came;
+use crate::exit::{Exit, Failure};
+
+/// A running command.
+pub(super) struct Child {
+    process: tokio::process::Child,
+    pid: Option<Pid>,
+    /// Whether it leads a process group of its own.
+    leads: bool,
+}
+
+impl Child {
+    pub(super) fn spawn(command: &[OsString], key: &str, token: u64) -> Result<Self, Failure> {
+        let (program, arguments) = command
+            .split_first()
+            .ok_or_else(|| Failure::usage("there is no command to run"))?;
+        // In a terminal it stays where Ctrl-C reaches it and where it may read.
+        let leads = !io::stdin().is_terminal();
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env("DLOCK_KEY", key)
+            .env("DLOCK_TOKEN", token.to_string())
+            .kill_on_drop(true);
+        if leads {
+            command.process_group(0);
+        }
+        let process = command.spawn().map_err(|error| {
+            let exit = match error.kind() {
+                io::ErrorKind::NotFound => Exit::NOT_FOUND,
+                _ => Exit::NOT_EXECUTABLE,
+            };
+            Failure::new(exit, format!("{}: {error}", program.display()))
+        })?;
+        let pid = process.id().and_then(|pid| i32::try_from(pid).ok());
+        Ok(Self {
+            pid: pid.and_then(Pid::from_raw),
+            process,
+            leads,
+        })
+    }
+
+    /// Waits for its end.
+    pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
+        let status = self.process.wait().await?;
+        self.pid = None;
+        Ok(status)
+    }
+
+    /// Passes a signal on that dlock got.
+    pub(super) fn forward(&self, came: Came) {
+        if self.leads || !came.is_from_keyboard() {
+            self.signal(came.0);
+        }
+    }
+
+    /// Sends a signal to the command, and to all that it started if it leads a group.
+    pub(super) fn signal(&self, signal: Signal) {
+        let Some(pid) = self.pid else { return };
+        // It may have ended meanwhile, which is as good.
+        let _ = if self.leads {
+            kill_process_group(pid, signal)
+        } else {
+            kill_process(pid, signal)
+        };
+    }
+}
+
+/// The exit code that stands for how a command ended.
+pub(super) fn exit_of(status: ExitStatus) -> Exit {
+    let code = status.code();
+    let code = code.or_else(|| status.signal().map(|signal| 128 + signal));
+    Exit(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(255))
+}

@@ -1,0 +1,85 @@
+//! What is shown.
+
+use dlock::{Error, LockInfo, Mode};
+use serde_json::{Value, json};
+
+/// Everything that was found at one time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Picture {
+    pub(super) rows: Vec<Row>,
+    /// How often all servers were asked so far.
+    pub(super) scans: u64,
+    pub(super) load: Option<Load>,
+    /// What keeps the picture from being up to date.
+    pub(super) trouble: Option<Error>,
+}
+
+/// How busy the servers are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Load {
+    pub(super) servers: usize,
+    /// Scripts in a second.
+    pub(super) rate: f64,
+    /// What one takes, in microseconds.
+    pub(super) micros: f64,
+}
+
+/// One lock.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) info: LockInfo,
+    /// Changes of hands in a second, as far as they were seen.
+    pub(super) rate: f64,
+}
+
+impl Row {
+    pub(super) fn mode(&self) -> &'static str {
+        self.info.mode().map_or("free", Mode::as_str)
+    }
+
+    /// The client of the hold that lasts longest, and how many more there are.
+    pub(super) fn held_by(&self) -> String {
+        let longest = self.info.holders.iter().max_by_key(|hold| hold.remaining);
+        let Some(hold) = longest else {
+            return String::new();
+        };
+        let client = hold.id.split('/').next().unwrap_or_default();
+        let owner = hold.owner.as_deref().unwrap_or(client);
+        match self.info.holders.len() {
+            1 => owner.to_owned(),
+            n => format!("{owner} +{}", n - 1),
+        }
+    }
+
+    pub(super) fn to_pair(&self) -> (String, LockInfo) {
+        (self.name.clone(), self.info.clone())
+    }
+}
+
+impl Picture {
+    /// How many locks are held, contended, and how many wait.
+    pub(super) fn totals(&self) -> (usize, usize, usize) {
+        let held = self.rows.iter().filter(|r| !r.info.holders.is_empty());
+        let contended = self.rows.iter().filter(|r| !r.info.waiters.is_empty());
+        let waiting = self.rows.iter().map(|r| r.info.waiters.len()).sum();
+        (held.count(), contended.count(), waiting)
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let locks = self.rows.iter().map(|row| {
+            let mut lock = crate::json::lock(&row.name, &row.info);
+            lock["changes_per_second"] = json!(row.rate);
+            lock
+        });
+        let (held, contended, waiting) = self.totals();
+        json!({
+            "held": held,
+            "contended": contended,
+            "waiting": waiting,
+            "scripts_per_second": self.load.map(|load| load.rate),
+            "script_micros": self.load.map(|load| load.micros),
+            "locks": locks.collect::<Vec<_>>(),
+        })
+    }
+}

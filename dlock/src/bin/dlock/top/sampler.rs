@@ -1,0 +1,120 @@
+//! Looking at the locks again and again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use dlock::__internals::ScriptLoad;
+use dlock::{Client, Error};
+use tokio::sync::watch;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use super::model::{Load, Picture, Row};
+use super::rates::Changes;
+use crate::list;
+
+/// How many looks at the busiest locks there are between two walks over all keys.
+const LOOKS: u32 = 10;
+/// How many locks those are.
+const BUSIEST: usize = 24;
+
+/// Finds out what there is to show.
+pub(super) struct Sampler {
+    client: Client,
+    pattern: String,
+    interval: Duration,
+    changes: HashMap<String, Changes>,
+    load: Option<(Instant, ScriptLoad)>,
+}
+
+impl Sampler {
+    pub(super) fn new(client: Client, pattern: String, interval: Duration) -> Self {
+        Self {
+            client,
+            pattern,
+            interval,
+            changes: HashMap::new(),
+            load: None,
+        }
+    }
+
+    /// Goes on until nobody looks any more.
+    pub(super) async fn run(mut self, pictures: watch::Sender<Picture>) {
+        let mut ticks = interval(self.interval / LOOKS);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for look in (0..LOOKS).cycle() {
+            ticks.tick().await;
+            if pictures.is_closed() {
+                return;
+            }
+            let mut picture = pictures.borrow().clone();
+            let done = if look == 0 {
+                picture.scans += 1;
+                self.walk(&mut picture).await
+            } else {
+                self.look(&mut picture).await
+            };
+            picture.trouble = done.err();
+            pictures.send_replace(picture);
+        }
+    }
+
+    /// Looks at everything.
+    async fn walk(&mut self, picture: &mut Picture) -> Result<(), Error> {
+        let locks = list::in_use(&self.client, &self.pattern).await?;
+        self.changes
+            .retain(|name, _| locks.binary_search_by(|(n, _)| n.cmp(name)).is_ok());
+        picture.rows = locks
+            .into_iter()
+            .map(|(name, info)| Row {
+                name,
+                info,
+                rate: 0.0,
+            })
+            .collect();
+        picture
+            .rows
+            .sort_by_key(|row| std::cmp::Reverse(row.info.waiters.len()));
+        self.note(&mut picture.rows);
+        // Without the right to INFO the rest is still worth showing.
+        if let Ok(load) = self.client.script_load().await {
+            picture.load = self.compare(load);
+        }
+        Ok(())
+    }
+
+    /// Looks at the busiest locks, to see changes of hands between two walks.
+    async fn look(&mut self, picture: &mut Picture) -> Result<(), Error> {
+        for row in picture.rows.iter_mut().take(BUSIEST) {
+            row.info = self.client.rw_lock(&row.name)?.inspect().await?;
+        }
+        self.note(&mut picture.rows);
+        Ok(())
+    }
+
+    fn note(&mut self, rows: &mut [Row]) {
+        let now = Instant::now();
+        for row in rows {
+            let token = row.info.last_token.map(dlock::FencingToken::as_u64);
+            let changes = self
+                .changes
+                .entry(row.name.clone())
+                .or_insert_with(|| Changes::new(token, now));
+            changes.see(token, now);
+            row.rate = changes.rate(now);
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
+    fn compare(&mut self, load: ScriptLoad) -> Option<Load> {
+        let now = Instant::now();
+        let (then, before) = self.load.replace((now, load))?;
+        // A server that restarted begins at zero.
+        let calls = load.calls.checked_sub(before.calls)? as f64;
+        let micros = load.micros.checked_sub(before.micros)? as f64;
+        Some(Load {
+            servers: load.servers,
+            rate: calls / (now - then).as_secs_f64().max(0.001),
+            micros: if calls > 0.0 { micros / calls } else { 0.0 },
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Ending somebody's hold.
+
+use tokio::time::Instant;
+
+use super::rw_lock::RwLock;
+use crate::error::{Error, ErrorKind};
+use crate::metrics;
+use crate::protocol::{HoldId, Op, Reply};
+use crate::token::FencingToken;
+
+impl RwLock {
+    /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it, whoever has it; `false`
+    /// if there is none. For operators: the holder goes on until its next renewal tells it that the hold is
+    /// lost, while others may get the lock at once.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for what is no hold id; otherwise as
+    /// [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves it open whether the hold has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.write().await?;
+    /// let info = lock.inspect().await?;
+    /// assert!(lock.evict(&info.holders[0].id).await?);
+    /// assert!(guard.release().await.is_err_and(|error| error.is_lost()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn evict(&self, hold_id: &str) -> Result<bool, Error> {
+        self.end_hold(hold_id).await.inspect_err(metrics::failed)
+    }
+
+    async fn end_hold(&self, hold_id: &str) -> Result<bool, Error> {
+        self.inner.check_open()?;
+        let hold = HoldId::parse(hold_id).ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidKey,
+                format!(
+                    "`{hold_id}` is no hold id; take one from `inspect`, such as \
+                     `web-1:4711/8f3a5c0d9e2b7146/1a`"
+                ),
+            )
+        })?;
+        let op = Op::Release {
+            hold,
+            // The server's own last token stands; what the holder handed out since is older than
+            // the time of the next grant.
+            last_token: FencingToken::new(0),
+        };
+        let deadline = Instant::now() + self.inner.config.retry_for;
+        match self.inner.store.call(&self.key, &op, deadline).await? {
+            answer if answer.reply == Reply::Done => Ok(true),
+            answer if answer.reply == Reply::Gone => Ok(answer.resent),
+            _ => Err(Error::unexpected_reply(self.key.name())),
+        }
+    }
+}
