@@ -56,6 +56,7 @@ mod trace;
 
 pub use attribute::{Held, current};
 pub use client::{Client, ClientBuilder, DEFAULT_LEASE, MAX_LEASE, MIN_LEASE, install, installed};
+#[doc = include_str!("attribute/distributed_lock.md")]
 pub use dlock_macros::distributed_lock;
 pub use error::{Error, ErrorKind, LossReason, Step};
 pub use key::{LockKey, MAX_NAME_BYTES};
