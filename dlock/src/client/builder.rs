@@ -1,5 +1,6 @@
 //! Making a client.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::config::Config;
@@ -26,7 +27,7 @@ use crate::store::Store;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use = "nothing happens until `build` is awaited"]
 pub struct ClientBuilder {
     url: String,
@@ -126,5 +127,20 @@ impl ClientBuilder {
         let id = ClientId::new(&name);
         let store = Store::open(&self.url, &self.config, &id).await?;
         Ok(Client::from_inner(Inner::start(self.config, id, store)))
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What stands before the last `@` may be a password.
+        let place = self
+            .url
+            .rsplit_once('@')
+            .map_or(&*self.url, |(_, place)| place);
+        f.debug_struct("ClientBuilder")
+            .field("url", &place)
+            .field("name", &self.name)
+            .field("config", &self.config)
+            .finish()
     }
 }
