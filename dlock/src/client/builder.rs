@@ -7,6 +7,7 @@ use super::config::Config;
 use super::inner::Inner;
 use super::{Client, host};
 use crate::error::Error;
+use crate::metrics;
 use crate::protocol::ClientId;
 use crate::store::Store;
 
@@ -122,11 +123,24 @@ impl ClientBuilder {
     ///
     /// Outside a Tokio runtime.
     pub async fn build(self) -> Result<Client, Error> {
+        self.open().await.inspect_err(metrics::failed)
+    }
+
+    async fn open(self) -> Result<Client, Error> {
         self.config.check()?;
         let name = self.name.unwrap_or_else(host::name_and_pid);
         let id = ClientId::new(&name);
         let store = Store::open(&self.url, &self.config, &id).await?;
         Ok(Client::from_inner(Inner::start(self.config, id, store)))
+    }
+
+    /// Connects, and starts the client's background tasks on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_blocking(self) -> Result<crate::blocking::Client, Error> {
+        crate::blocking::build(self).map(Into::into)
     }
 }
 

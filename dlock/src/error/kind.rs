@@ -95,13 +95,36 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The kind as a metric label value.
+    /// All values of the metric label.
+    pub(crate) const LABELS: [&str; 15] = [
+        "invalid_key",
+        "invalid_config",
+        "contended",
+        "connect_timeout",
+        "wait_timeout",
+        "request_timeout",
+        "release_timeout",
+        "lost",
+        "would_deadlock",
+        "unavailable",
+        "unauthorized",
+        "foreign_key",
+        "server",
+        "closed",
+        "not_installed",
+    ];
+
+    /// The kind as a metric label value. Timeouts tell the step: waiting is the code's affair, the
+    /// others are the server's.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::InvalidKey => "invalid_key",
             Self::InvalidConfig => "invalid_config",
             Self::Contended => "contended",
-            Self::Timeout(_) => "timeout",
+            Self::Timeout(Step::Connect) => "connect_timeout",
+            Self::Timeout(Step::Wait) => "wait_timeout",
+            Self::Timeout(Step::Request) => "request_timeout",
+            Self::Timeout(Step::Release) => "release_timeout",
             Self::Lost(_) => "lost",
             Self::WouldDeadlock => "would_deadlock",
             Self::Unavailable => "unavailable",

@@ -9,8 +9,10 @@ use super::rw_lock::RwLock;
 use super::shared_hold::SharedHold;
 use super::wait::Wait;
 use crate::error::Error;
+use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
+use crate::trace::AcquireTrace;
 
 /// Acquires. `None` if the lock is not free and the caller does not wait.
 pub(super) async fn acquire(
@@ -18,28 +20,32 @@ pub(super) async fn acquire(
     mode: Mode,
     wait: Wait,
 ) -> Result<Option<Holding>, Error> {
-    lock.settings.check()?;
-    lock.inner.check_open()?;
-    let watch = lock.metrics.acquire_began(mode);
-    let outcome = find_a_way(lock, mode, wait).await;
+    let watch = lock.metrics().acquire_began(mode);
+    let trace = AcquireTrace::new(&lock.key, mode);
+    let outcome = trace.follow(find_a_way(lock, mode, wait)).await;
     match outcome {
         Ok(Some(mut holding)) => {
-            watch.acquired();
-            holding.report_to(&lock.metrics);
+            let since = watch.acquired();
+            let held = trace.held(&lock.key, mode, holding.token);
+            holding.report_to(lock.metrics(), since, held);
             Ok(Some(holding))
         }
         Ok(None) => {
             watch.busy();
+            trace.busy();
             Ok(None)
         }
         Err(error) => {
             watch.failed(&error);
+            trace.failed(&error);
             Err(error)
         }
     }
 }
 
 async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Holding>, Error> {
+    lock.settings.check()?;
+    lock.inner.check_open()?;
     if lock.settings.owner.is_some() {
         // Re-entry is for the server to judge, so explicit owners do not share.
         return alone(lock, mode, wait).await;
@@ -52,17 +58,18 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Hold
     match entry {
         Entry::Granted(holding) => Ok(Some(holding)),
         Entry::Busy => {
-            lock.metrics.contended(mode);
+            lock.metrics().contended(mode);
             Ok(None)
         }
         Entry::Alone => alone(lock, mode, wait).await,
         Entry::Closed => Err(Error::closed()),
         Entry::Lead(lead) => ask(lock, lead, terms, wait, false).await,
         Entry::Queued(queued) => {
-            lock.metrics.contended(mode);
+            lock.metrics().contended(mode);
             match turn(lock, queued, wait).await? {
                 Turn::Granted(holding) => {
-                    lock.metrics.handed_over();
+                    lock.metrics().passed_on();
+                    report_handover(lock, &holding);
                     Ok(Some(holding))
                 }
                 Turn::Lead(lead) => ask(lock, lead, terms, wait, true).await,
@@ -112,6 +119,7 @@ async fn ask(
         && let Some(holding) = carry_on(lock, holding, wait).await
     {
         lead.carry_on(&holding, terms);
+        report_handover(lock, &holding);
         return Ok(Some(holding));
     }
     match remote::acquire(lock, terms.mode, wait, contended).await {
@@ -122,6 +130,14 @@ async fn ask(
             lead.failed((!wait.is_over()).then_some(&error));
             Err(error)
         }
+    }
+}
+
+/// Readers are let in by a grant to their process, not by a release.
+fn report_handover(lock: &RwLock, holding: &Holding) {
+    if holding.hold().mode == Mode::Write {
+        let free_since = holding.shared.passed_on_at();
+        lock.metrics().handed_over(Via::Process, free_since);
     }
 }
 

@@ -16,6 +16,7 @@ use crate::metrics::LockMetrics;
 use crate::mode::Mode;
 use crate::protocol::HoldId;
 use crate::token::FencingToken;
+use crate::trace;
 
 const LIVE: u8 = 0;
 const RELEASED: u8 = 1;
@@ -159,6 +160,7 @@ impl Hold {
         let was_live = self.leave(state);
         if was_live {
             self.metrics.lost(reason);
+            trace::lost(&self.key, self.mode, self.last_token(), reason);
             self.lost.notify_waiters();
         }
         was_live

@@ -10,9 +10,10 @@ use super::shared_hold::SharedHold;
 use crate::client::Inner;
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
-use crate::metrics::LockMetrics;
+use crate::metrics::{self, LockMetrics};
 use crate::protocol::{Op, Reply};
 use crate::token::FencingToken;
+use crate::trace::HeldTrace;
 
 /// One user of a hold. Dropping it passes the hold on, or queues its release.
 #[must_use = "dropping it gives the lock back"]
@@ -21,8 +22,15 @@ pub(crate) struct Holding {
     pub(super) shared: Arc<SharedHold>,
     pub(super) token: FencingToken,
     /// What to report to, since the guard was handed out.
-    reports: Option<(Arc<LockMetrics>, BootInstant)>,
+    reports: Option<Reports>,
     left: bool,
+}
+
+/// Where the hold of a guard is reported.
+struct Reports {
+    metrics: Arc<LockMetrics>,
+    since: BootInstant,
+    _trace: HeldTrace,
 }
 
 impl Holding {
@@ -37,9 +45,18 @@ impl Holding {
     }
 
     /// From now on somebody holds the lock through this.
-    pub(super) fn report_to(&mut self, metrics: &Arc<LockMetrics>) {
+    pub(super) fn report_to(
+        &mut self,
+        metrics: &Arc<LockMetrics>,
+        since: BootInstant,
+        trace: HeldTrace,
+    ) {
         metrics.hold_began(self.hold().mode);
-        self.reports = Some((Arc::clone(metrics), BootInstant::now()));
+        self.reports = Some(Reports {
+            metrics: Arc::clone(metrics),
+            since,
+            _trace: trace,
+        });
     }
 
     pub(crate) fn hold(&self) -> &Hold {
@@ -66,7 +83,11 @@ impl Holding {
         self.left = true;
     }
 
-    pub(crate) async fn release(mut self) -> Result<(), Error> {
+    pub(crate) async fn release(self) -> Result<(), Error> {
+        self.give_back().await.inspect_err(metrics::failed)
+    }
+
+    async fn give_back(mut self) -> Result<(), Error> {
         let loss = self.hold().check();
         if !self.leave() {
             return loss;
@@ -100,8 +121,8 @@ impl Holding {
         if std::mem::replace(&mut self.left, true) {
             return false;
         }
-        if let Some((metrics, since)) = self.reports.take() {
-            metrics.hold_ended(self.hold().mode, BootInstant::now().since(since));
+        if let Some(reports) = self.reports.take() {
+            reports.metrics.hold_ended(self.hold().mode, reports.since);
         }
         !self.shared.gated || self.inner.gates.leave(&self.inner, &self.shared)
     }

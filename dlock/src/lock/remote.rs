@@ -11,6 +11,7 @@ use super::rw_lock::RwLock;
 use super::wait::Wait;
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind, Step};
+use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
 use crate::store::Listening;
@@ -50,6 +51,7 @@ pub(super) async fn acquire(
         .flatten();
     let mut queued = false;
     let mut late = 0;
+    let mut free_since = None;
     loop {
         let asked = Instant::now();
         let answer = inner
@@ -69,7 +71,7 @@ pub(super) async fn acquire(
                     attempt.id.clone(),
                     mode,
                     settings,
-                    Arc::clone(&lock.metrics),
+                    Arc::clone(lock.metrics()),
                     token,
                     answer.sent_at,
                 ));
@@ -86,12 +88,15 @@ pub(super) async fn acquire(
                     return Err(Error::closed());
                 }
                 drop(pending);
+                if let Some(free_since) = free_since {
+                    lock.metrics().handed_over(Via::Server, free_since);
+                }
                 return Ok(Some(hold));
             }
             Reply::Queued(retry) => {
                 queued = true;
                 if !std::mem::replace(&mut contended, true) {
-                    lock.metrics.contended(mode);
+                    lock.metrics().contended(mode);
                 }
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
@@ -101,10 +106,10 @@ pub(super) async fn acquire(
                     continue;
                 };
                 let again = look_again(asked, retry, listening.is_subscribed());
-                pause(lock, wait, again, listening).await?;
+                free_since = pause(lock, wait, again, listening).await?;
             }
             Reply::Busy(_) => {
-                lock.metrics.contended(mode);
+                lock.metrics().contended(mode);
                 attempt.settle();
                 return Ok(None);
             }
@@ -151,22 +156,26 @@ fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
 }
 
 /// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.
+/// When a message came, which means that the lock was free then.
 async fn pause(
     lock: &RwLock,
     wait: Wait,
     again: Instant,
     listening: &Listening,
-) -> Result<(), Error> {
+) -> Result<Option<BootInstant>, Error> {
     let until = wait.cap(again);
     tokio::select! {
-        () = listening.woken() => lock.metrics.woken("message"),
+        () = listening.woken() => {
+            lock.metrics().woken("message");
+            return Ok(Some(lock.metrics().now()));
+        }
         () = lock.inner.closed() => return Err(Error::closed()),
         () = sleep_until(until) => {
             if let Wait::Until(deadline, waited) = wait && deadline <= until {
                 return Err(Error::timed_out_waiting(lock.key.name(), waited));
             }
-            lock.metrics.woken("timer");
+            lock.metrics().woken("timer");
         }
     }
-    Ok(())
+    Ok(None)
 }

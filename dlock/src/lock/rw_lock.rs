@@ -1,7 +1,7 @@
 //! The handle to one lock.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -35,19 +35,24 @@ pub struct RwLock {
     pub(super) inner: Arc<Inner>,
     pub(super) key: LockKey,
     pub(super) settings: Settings,
-    pub(super) metrics: Arc<LockMetrics>,
+    metrics: OnceLock<Arc<LockMetrics>>,
 }
 
 impl RwLock {
     pub(crate) fn new(inner: Arc<Inner>, key: LockKey) -> Self {
         let settings = Settings::new(&inner.config);
-        let metrics = metrics::for_label(&settings.label);
         Self {
             inner,
             key,
             settings,
-            metrics,
+            metrics: OnceLock::new(),
         }
+    }
+
+    /// Looked up when first needed, so that a label that is replaced never shows.
+    pub(super) fn metrics(&self) -> &Arc<LockMetrics> {
+        self.metrics
+            .get_or_init(|| metrics::for_label(&self.settings.label))
     }
 
     /// How long a hold lasts without a renewal. 200 ms to 24 h. Default: the client's.
@@ -70,7 +75,7 @@ impl RwLock {
     #[must_use]
     pub fn label(mut self, label: impl Into<Cow<'static, str>>) -> Self {
         self.settings.label = label.into().into();
-        self.metrics = metrics::for_label(&self.settings.label);
+        self.metrics = OnceLock::new();
         self
     }
 
@@ -294,6 +299,11 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn inspect(&self) -> Result<LockInfo, Error> {
+        let info = self.ask_info().await;
+        info.inspect_err(metrics::failed)
+    }
+
+    async fn ask_info(&self) -> Result<LockInfo, Error> {
         self.inner.check_open()?;
         let deadline = Instant::now() + self.inner.config.retry_for;
         let answer = self.inner.store.call(&self.key, &Op::Inspect, deadline);

@@ -21,6 +21,7 @@ pub(super) struct SharedHold {
     users: AtomicU32,
     slice_started: AtomicU64,
     passed_on: AtomicU32,
+    passed_on_at: AtomicU64,
 }
 
 impl SharedHold {
@@ -32,12 +33,22 @@ impl SharedHold {
             users: AtomicU32::new(1),
             slice_started: AtomicU64::new(BootInstant::now().as_nanos()),
             passed_on: AtomicU32::new(0),
+            passed_on_at: AtomicU64::new(0),
         })
     }
 
     pub(super) fn add_user(&self) {
         self.users.fetch_add(1, Ordering::Relaxed);
         self.passed_on.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The last user left and the next one takes over.
+    pub(super) fn pass_on(&self, now: BootInstant) {
+        self.passed_on_at.store(now.as_nanos(), Ordering::Relaxed);
+    }
+
+    pub(super) fn passed_on_at(&self) -> BootInstant {
+        BootInstant::from_nanos(self.passed_on_at.load(Ordering::Relaxed))
     }
 
     /// Whether that was the last one.

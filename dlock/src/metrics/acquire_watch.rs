@@ -25,13 +25,14 @@ impl AcquireWatch {
         Self {
             metrics: Arc::clone(metrics),
             mode,
-            began: BootInstant::now(),
+            began: metrics.now(),
             done: false,
         }
     }
 
-    pub(crate) fn acquired(self) {
-        self.end(|mode| &mode.acquired);
+    /// When that was.
+    pub(crate) fn acquired(self) -> BootInstant {
+        self.end(|mode| &mode.acquired)
     }
 
     pub(crate) fn busy(self) {
@@ -44,11 +45,14 @@ impl AcquireWatch {
         } else {
             self.end(|mode| &mode.error);
         }
+        super::failed(error);
     }
 
-    fn end(mut self, histogram: impl Fn(&ModeMetrics) -> &Histogram) {
+    fn end(mut self, histogram: impl Fn(&ModeMetrics) -> &Histogram) -> BootInstant {
         self.done = true;
-        histogram(self.metrics.of(self.mode)).record(BootInstant::now().since(self.began));
+        let now = self.metrics.now();
+        histogram(self.metrics.of(self.mode)).record(now.since(self.began));
+        now
     }
 }
 
@@ -57,7 +61,7 @@ impl Drop for AcquireWatch {
         let mode = self.metrics.of(self.mode);
         mode.waiting.decrement(1.0);
         if !self.done {
-            mode.cancelled.record(BootInstant::now().since(self.began));
+            mode.cancelled.record(self.metrics.now().since(self.began));
         }
     }
 }

@@ -7,33 +7,46 @@ use super::names;
 /// Describes all metrics to the installed recorder. Done by itself when the first lock is used;
 /// harmless to repeat.
 pub fn describe() {
-    describe_histogram!(
-        names::ACQUIRE_WAIT,
-        Unit::Seconds,
-        "From the call of an acquire to its end."
-    );
-    describe_histogram!(names::HOLD, Unit::Seconds, "From the grant to the release.");
-    describe_gauge!(names::HELD, Unit::Count, "Guards alive now.");
-    describe_gauge!(names::WAITING, Unit::Count, "Acquires under way now.");
-    describe_counter!(
-        names::CONTENDED,
-        Unit::Count,
-        "Acquires that did not get the lock at once."
-    );
-    describe_counter!(
-        names::LOST,
-        Unit::Count,
-        "Holds that ended before they were released."
-    );
-    describe_counter!(names::RENEWALS, Unit::Count, "Attempts to renew a lease.");
-    describe_counter!(
-        names::LOCAL_HANDOVERS,
-        Unit::Count,
-        "Grants passed on inside the process, without a round trip."
-    );
-    describe_counter!(
-        names::WAKEUPS,
-        Unit::Count,
-        "What made a waiter look again."
-    );
+    for (name, help) in [
+        (
+            names::ACQUIRE_WAIT,
+            "From the call of an acquire to its end.",
+        ),
+        (names::HOLD, "From the grant to the release."),
+        (names::HANDOVER, "From a release to the next grant."),
+        (
+            names::RENEWAL_SLACK,
+            "What was left of the lease when its renewal was acknowledged.",
+        ),
+        (names::COMMAND, "From sending a command to its answer."),
+    ] {
+        describe_histogram!(name, Unit::Seconds, help);
+    }
+    for (name, help) in [
+        (names::HELD, "Guards alive now."),
+        (names::WAITING, "Acquires under way now."),
+    ] {
+        describe_gauge!(name, Unit::Count, help);
+    }
+    for (name, help) in [
+        (
+            names::CONTENDED,
+            "Acquires that did not get the lock at once.",
+        ),
+        (names::WAKEUPS, "What made a waiter look again."),
+        (names::RENEWALS, "Attempts to renew a lease."),
+        (names::LOST, "Holds that ended before they were released."),
+        (
+            names::LOCAL_HANDOVERS,
+            "Grants passed on inside the process, without a round trip.",
+        ),
+        (
+            names::REDIRECTS,
+            "Attempts of commands that had to be repeated.",
+        ),
+        (names::TOPOLOGY_CHANGES, "Changes of the slot map."),
+        (names::ERRORS, "Failed operations."),
+    ] {
+        describe_counter!(name, Unit::Count, help);
+    }
 }

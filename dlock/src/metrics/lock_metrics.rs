@@ -1,22 +1,35 @@
 //! The metrics of one lock label, looked up once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use metrics::{Counter, Gauge, Histogram, SharedString, counter, gauge, histogram};
 
 use super::{AcquireWatch, names};
+use crate::clock::BootInstant;
 use crate::error::LossReason;
 use crate::mode::Mode;
 
 /// Handles for one label.
 pub(crate) struct LockMetrics {
+    /// Whether anybody records: without, the clock is left alone.
+    on: bool,
     read: ModeMetrics,
     write: ModeMetrics,
     lost: [(LossReason, Counter); 4],
     renewals: [(&'static str, Counter); 3],
+    renewal_slack: Histogram,
     local_handovers: Counter,
+    handover: [(Via, Histogram); 2],
     wakeups: [(&'static str, Counter); 2],
+}
+
+/// How a lock went from hand to hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// Inside the process.
+    Process,
+    /// Through the server.
+    Server,
 }
 
 /// Handles for one label and mode.
@@ -54,9 +67,14 @@ impl ModeMetrics {
 }
 
 impl LockMetrics {
-    pub(super) fn new(lock: &SharedString) -> Self {
+    pub(super) fn new(lock: &SharedString, on: bool) -> Self {
         use LossReason::{Expired, MaxHold, Removed, Shutdown};
+        let handover = |via, text: &'static str| {
+            let histogram = histogram!(names::HANDOVER, "lock" => lock.clone(), "via" => text);
+            (via, histogram)
+        };
         let metrics = Self {
+            on,
             read: ModeMetrics::new(lock, Mode::Read),
             write: ModeMetrics::new(lock, Mode::Write),
             lost: [Expired, Removed, MaxHold, Shutdown].map(|reason| {
@@ -69,6 +87,11 @@ impl LockMetrics {
                     counter!(names::RENEWALS, "lock" => lock.clone(), "outcome" => outcome);
                 (outcome, counter)
             }),
+            renewal_slack: histogram!(names::RENEWAL_SLACK, "lock" => lock.clone()),
+            handover: [
+                handover(Via::Process, "process"),
+                handover(Via::Server, "server"),
+            ],
             local_handovers: counter!(names::LOCAL_HANDOVERS, "lock" => lock.clone()),
             wakeups: ["message", "timer"].map(|source| {
                 let counter = counter!(names::WAKEUPS, "lock" => lock.clone(), "source" => source);
@@ -111,13 +134,22 @@ impl LockMetrics {
         self.of(mode).contended.increment(1);
     }
 
+    /// Now, if anybody wants to know.
+    pub(crate) fn now(&self) -> BootInstant {
+        if self.on {
+            BootInstant::now()
+        } else {
+            BootInstant::from_nanos(0)
+        }
+    }
+
     pub(crate) fn hold_began(&self, mode: Mode) {
         self.of(mode).held.increment(1.0);
     }
 
-    pub(crate) fn hold_ended(&self, mode: Mode, after: Duration) {
+    pub(crate) fn hold_ended(&self, mode: Mode, since: BootInstant) {
         self.of(mode).held.decrement(1.0);
-        self.of(mode).hold.record(after);
+        self.of(mode).hold.record(self.now().since(since));
     }
 
     pub(crate) fn lost(&self, reason: LossReason) {
@@ -128,12 +160,24 @@ impl LockMetrics {
         count(&self.renewals, &outcome);
     }
 
+    /// A renewal was acknowledged while the lease still had until `deadline`.
+    pub(crate) fn renewed_before(&self, deadline: BootInstant) {
+        self.renewal_slack.record(deadline.since(self.now()));
+    }
+
     pub(crate) fn woken(&self, source: &'static str) {
         count(&self.wakeups, &source);
     }
 
-    pub(crate) fn handed_over(&self) {
+    pub(crate) fn passed_on(&self) {
         self.local_handovers.increment(1);
+    }
+
+    /// The lock went on to the next one; `free_since` is when this side knew that it could.
+    pub(crate) fn handed_over(&self, via: Via, free_since: BootInstant) {
+        if let Some((_, histogram)) = self.handover.iter().find(|(v, _)| *v == via) {
+            histogram.record(self.now().since(free_since));
+        }
     }
 }
 

@@ -1,12 +1,17 @@
-//! What operators see. A side room: everything may report here, nothing depends on it.
+#![doc = include_str!("README.md")]
 
 mod acquire_watch;
+mod buckets;
 mod describe;
 mod lock_metrics;
 pub mod names;
+mod process_metrics;
 mod registry;
 
 pub(crate) use acquire_watch::AcquireWatch;
+pub use buckets::BUCKETS;
 pub use describe::describe;
-pub(crate) use lock_metrics::LockMetrics;
-pub(crate) use registry::for_label;
+pub(crate) use lock_metrics::{LockMetrics, Via};
+pub(crate) use process_metrics::{Redirect, failed, redirected, topology_changed};
+pub use registry::{MAX_LABELS, OTHER};
+pub(crate) use registry::{command, for_label};

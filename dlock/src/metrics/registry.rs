@@ -1,39 +1,122 @@
 //! The handles of all labels.
 
 use std::collections::HashMap;
+use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use metrics::SharedString;
+use arc_swap::ArcSwapOption;
+use metrics::{NoopRecorder, Recorder, SharedString};
 
+use super::process_metrics::ProcessMetrics;
 use super::{LockMetrics, describe};
+use crate::clock::BootInstant;
 
-#[derive(Default)]
+/// So many values the `lock` label takes; further ones are reported as [`OTHER`]. Labels are meant
+/// to be key templates, of which no program has as many: this keeps a mistake from flooding the
+/// exporter.
+pub const MAX_LABELS: usize = 200;
+/// The `lock` label of everything beyond [`MAX_LABELS`].
+pub const OTHER: &str = "other";
+
+/// What is known for one recorder. Never changed, only replaced, so that looking costs no lock.
 struct Registry {
     /// Which recorder the handles belong to: its address.
     recorder: usize,
+    /// Whether that recorder records at all.
+    on: bool,
+    process: Arc<ProcessMetrics>,
     by_label: HashMap<SharedString, Arc<LockMetrics>>,
 }
 
-static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+static REGISTRY: ArcSwapOption<Registry> = ArcSwapOption::const_empty();
+/// Held while the registry is being replaced.
+static REPLACING: Mutex<()> = Mutex::new(());
 
 /// The metrics of a label. They belong to the recorder installed now; handles taken before another
 /// one was installed keep reporting to the old one.
 pub(crate) fn for_label(label: &SharedString) -> Arc<LockMetrics> {
-    let recorder =
-        metrics::with_recorder(|recorder| std::ptr::from_ref(recorder).cast::<()>().addr());
-    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    let registry = registry.get_or_insert_default();
-    if registry.recorder != recorder {
-        registry.recorder = recorder;
-        registry.by_label.clear();
-        describe();
+    if let Some(known) = with_registry(|registry| registry.find(label)) {
+        return known;
     }
-    if let Some(metrics) = registry.by_label.get(label) {
-        return Arc::clone(metrics);
+    let _replacing = REPLACING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = with_registry(|registry| registry.find(label)) {
+        return known;
     }
-    let metrics = Arc::new(LockMetrics::new(label));
-    registry
-        .by_label
-        .insert(label.clone(), Arc::clone(&metrics));
+    let mut next = with_registry(Registry::copy).unwrap_or_else(Registry::new);
+    let metrics = next.add(label);
+    REGISTRY.store(Some(Arc::new(next)));
     metrics
+}
+
+/// A command was answered.
+pub(crate) fn command(op: &'static str, sent_at: BootInstant) {
+    with_registry(|registry| {
+        if registry.on {
+            registry.process.command(op, sent_at);
+        }
+        Some(())
+    });
+}
+
+/// Looks at the registry, if it belongs to the recorder installed now.
+fn with_registry<T>(look: impl FnOnce(&Registry) -> Option<T>) -> Option<T> {
+    let registry = REGISTRY.load();
+    let registry = registry.as_ref()?;
+    if registry.recorder != metrics::with_recorder(address) {
+        return None;
+    }
+    look(registry)
+}
+
+fn address(recorder: &dyn Recorder) -> usize {
+    ptr::from_ref(recorder).addr()
+}
+
+/// Whether this is the recorder that stands in when none is installed, by its methods. `false` if
+/// the compiler made two copies of them, which costs some looks at the clock and nothing else.
+fn is_noop(recorder: &dyn Recorder) -> bool {
+    let noop: *const dyn Recorder = &NoopRecorder;
+    ptr::eq(ptr::from_ref(recorder).with_addr(noop.addr()), noop)
+}
+
+impl Registry {
+    fn new() -> Self {
+        describe();
+        let (recorder, noop) =
+            metrics::with_recorder(|recorder| (address(recorder), is_noop(recorder)));
+        Self {
+            recorder,
+            on: !noop,
+            process: Arc::new(ProcessMetrics::new()),
+            by_label: HashMap::new(),
+        }
+    }
+
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "it is one of the looks at a registry"
+    )]
+    fn copy(&self) -> Option<Self> {
+        Some(Self {
+            process: Arc::clone(&self.process),
+            by_label: self.by_label.clone(),
+            ..*self
+        })
+    }
+
+    fn find(&self, label: &SharedString) -> Option<Arc<LockMetrics>> {
+        let known = self.by_label.get(label);
+        known.or_else(|| self.by_label.get(OTHER)).cloned()
+    }
+
+    fn add(&mut self, label: &SharedString) -> Arc<LockMetrics> {
+        let label = if self.by_label.len() < MAX_LABELS {
+            label.clone()
+        } else {
+            SharedString::const_str(OTHER)
+        };
+        let metrics = Arc::new(LockMetrics::new(&label, self.on));
+        self.by_label.insert(label, Arc::clone(&metrics));
+        metrics
+    }
 }

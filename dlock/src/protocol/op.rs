@@ -56,6 +56,10 @@ pub enum Op {
 }
 
 impl Op {
+    /// The names of all operations.
+    pub const NAMES: [&'static str; 6] =
+        ["acquire", "release", "renew", "abandon", "yield", "inspect"];
+
     /// The operation's name, as in metric labels.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::queue::Item;
 use crate::clock::BootInstant;
 use crate::error::Error;
+use crate::metrics;
 use crate::store::{Answer, NodeId, Store};
 
 /// Releases in one pipeline.
@@ -50,6 +51,9 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
                 .collect();
             let deadline = Instant::now() + response_timeout;
             let answers = store.call_batch(node, &batch, deadline).await;
+            for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+                metrics::failed(error);
+            }
             let now = BootInstant::now();
             unanswered.extend(
                 items

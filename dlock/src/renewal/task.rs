@@ -10,6 +10,7 @@ use super::Renewals;
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
 use crate::lock::Hold;
+use crate::metrics;
 use crate::protocol::{Op, Reply};
 use crate::store::{Answer, NodeId, Store};
 
@@ -98,8 +99,10 @@ async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: 
 fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) {
     match answer {
         Ok(answer) if answer.reply == Reply::Done => {
+            let deadline = hold.deadline();
             if hold.extend(answer.sent_at) {
                 hold.metrics.renewal("renewed");
+                hold.metrics.renewed_before(deadline);
                 let due = hold.next_renewal(answer.sent_at);
                 renewals.again(Arc::clone(hold), due);
             }
@@ -110,6 +113,9 @@ fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) 
                 renewals.lose(hold, LossReason::Removed);
             }
         }
-        Err(_) => hold.metrics.renewal("unknown"),
+        Err(error) => {
+            hold.metrics.renewal("unknown");
+            metrics::failed(&error);
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::client::Config;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::key::LockKey;
+use crate::metrics;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
 
@@ -90,10 +91,12 @@ impl Store {
         op: &Op,
         deadline: Instant,
     ) -> Result<Answer, Error> {
-        match self {
-            Self::Memory(store, _) => Ok(remember(store, key, op)),
-            Self::Redis(store) => store.call(key, op, deadline).await,
-        }
+        let answer = match self {
+            Self::Memory(store, _) => remember(store, key, op),
+            Self::Redis(store) => store.call(key, op, deadline).await?,
+        };
+        metrics::command(op.name(), answer.sent_at);
+        Ok(answer)
     }
 
     /// Where a slot lives now.
@@ -111,7 +114,7 @@ impl Store {
         batch: &[(LockKey, Op)],
         deadline: Instant,
     ) -> Vec<Result<Answer, Error>> {
-        match (self, node) {
+        let answers: Vec<Result<Answer, Error>> = match (self, node) {
             (Self::Memory(store, _), _) => batch
                 .iter()
                 .map(|(key, op)| Ok(remember(store, key, op)))
@@ -120,7 +123,13 @@ impl Store {
                 store.call_batch(node, batch, deadline).await
             }
             (Self::Redis(_), NodeId::Memory) => unreachable!("nodes come from this store"),
+        };
+        for ((_, op), answer) in batch.iter().zip(&answers) {
+            if let Ok(answer) = answer {
+                metrics::command(op.name(), answer.sent_at);
+            }
         }
+        answers
     }
 
     /// Makes sure that a wake-up of this hold is heard. Never fails: at worst waiters poll.

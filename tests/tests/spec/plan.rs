@@ -60,6 +60,11 @@ pub(crate) enum Step {
         sent: prop::sample::Index,
     },
     Forward(Duration),
+    /// To a moment around one of the deadlines ahead, or around the second of grace after it.
+    ForwardTo {
+        deadline: prop::sample::Index,
+        past: i64,
+    },
     Back(Duration),
 }
 
@@ -91,16 +96,27 @@ fn step() -> impl Strategy<Value = Step> {
         20 => (0..ACTORS, lease(), option::weighted(0.7, place())).prop_map(
             |(actor, lease, queue)| Step::Acquire { actor, lease, queue }
         ),
-        8 => (who(), 0..4_u64).prop_map(|(who, handed)| Step::Release { who, handed }),
+        8 => (who(), handed()).prop_map(|(who, handed)| Step::Release { who, handed }),
         4 => (who(), lease()).prop_map(|(who, lease)| Step::Renew { who, lease }),
         3 => who().prop_map(|who| Step::Abandon { who }),
-        5 => (who(), 0..4_u64, lease()).prop_map(
+        5 => (who(), handed(), lease()).prop_map(
             |(who, handed, lease)| Step::Yield { who, handed, lease }
         ),
         4 => any::<prop::sample::Index>().prop_map(|sent| Step::Resend { sent }),
-        12 => span().prop_map(Step::Forward),
+        9 => span().prop_map(Step::Forward),
+        4 => (any::<prop::sample::Index>(), past())
+            .prop_map(|(deadline, past)| Step::ForwardTo { deadline, past }),
         2 => micros(1..3_000_000).prop_map(Step::Back),
     ]
+}
+
+/// Mostly a few; now and then so many that they are ahead of the clock.
+fn handed() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0..4_u64, 1 => 0..3_000_000_u64]
+}
+
+fn past() -> impl Strategy<Value = i64> {
+    prop_oneof![2 => -1..=1_i64, 1 => 999_999..=1_001_000_i64]
 }
 
 fn lease() -> impl Strategy<Value = Duration> {

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::Lead;
 use crate::client::Inner;
+use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::lock::Settings;
 use crate::lock::holding::Holding;
@@ -97,6 +98,8 @@ impl Line {
             return false;
         }
         let open = shared.slice_is_open();
+        let now = BootInstant::now();
+        shared.pass_on(now);
         let mut holding = None;
         while let Some(first) = self.waiting.first_entry() {
             if first.get().terms != terms {
@@ -109,9 +112,7 @@ impl Line {
                 Holding::new(inner, Arc::clone(&shared), token)
             });
             let turn = if open {
-                shared
-                    .hold
-                    .restart_max_hold(crate::clock::BootInstant::now());
+                shared.hold.restart_max_hold(now);
                 Turn::Granted(next)
             } else {
                 Turn::Lead(Lead::new(inner, &shared.hold.key, Some(next)))

@@ -162,7 +162,7 @@ pub(super) fn unauthorized(said: &str, at: &Address, options: &RedisOptions) -> 
     } else {
         format!(
             "grant user `{user}`: ACL SETUSER {user} ~{prefix}* &{prefix}* +@read +@write +@scripting \
-             +@pubsub +@connection +time +cluster|slots"
+             +@pubsub +@connection +time +cluster|slots +cluster|info"
         )
     };
     Error::new(

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::metrics::{Redirect, redirected, topology_changed};
+
 /// Counters of one store; they only grow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RedisStats {
     /// `MOVED` answers.
     pub moved: Counter,
@@ -25,18 +27,48 @@ pub struct RedisStats {
     pub resubscribed: Counter,
 }
 
+impl Default for RedisStats {
+    fn default() -> Self {
+        Self {
+            moved: Counter::reporting(|| redirected(Redirect::Moved)),
+            asked: Counter::reporting(|| redirected(Redirect::Ask)),
+            deferred: Counter::reporting(|| redirected(Redirect::Later)),
+            read_only: Counter::reporting(|| redirected(Redirect::ReadOnly)),
+            no_script: Counter::reporting(|| redirected(Redirect::NoScript)),
+            unanswered: Counter::reporting(|| redirected(Redirect::Unanswered)),
+            reconnects: Counter::default(),
+            topology_changes: Counter::reporting(topology_changed),
+            resubscribed: Counter::default(),
+        }
+    }
+}
+
 /// A number that only grows.
 #[derive(Debug, Default)]
-pub struct Counter(AtomicU64);
+pub struct Counter {
+    count: AtomicU64,
+    /// Tells the metrics, which count for all stores of the process.
+    report: Option<fn()>,
+}
 
 impl Counter {
     /// The count so far.
     #[must_use]
     pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn reporting(report: fn()) -> Self {
+        Self {
+            count: AtomicU64::new(0),
+            report: Some(report),
+        }
     }
 
     pub(super) fn count(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        if let Some(report) = self.report {
+            report();
+        }
     }
 }

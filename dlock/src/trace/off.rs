@@ -1,0 +1,31 @@
+//! Nothing.
+
+use crate::error::{Error, LossReason};
+use crate::key::LockKey;
+use crate::mode::Mode;
+use crate::token::FencingToken;
+
+pub(crate) struct AcquireTrace;
+
+pub(crate) struct HeldTrace;
+
+#[expect(clippy::unused_self, reason = "the same calls as with tracing")]
+impl AcquireTrace {
+    pub(crate) fn new(_: &LockKey, _: Mode) -> Self {
+        Self
+    }
+
+    pub(crate) async fn follow<T>(&self, acquire: impl Future<Output = T>) -> T {
+        acquire.await
+    }
+
+    pub(crate) fn held(&self, _: &LockKey, _: Mode, _: FencingToken) -> HeldTrace {
+        HeldTrace
+    }
+
+    pub(crate) fn busy(&self) {}
+
+    pub(crate) fn failed(&self, _: &Error) {}
+}
+
+pub(crate) fn lost(_: &LockKey, _: Mode, _: FencingToken, _: LossReason) {}

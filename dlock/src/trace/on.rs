@@ -1,0 +1,59 @@
+//! Through `tracing`, under the target `dlock`.
+
+use tracing::{Instrument, Span, debug, debug_span, warn};
+
+use crate::clock::BootInstant;
+use crate::error::{Error, LossReason};
+use crate::key::LockKey;
+use crate::mode::Mode;
+use crate::token::FencingToken;
+
+/// The span `acquire`: from the call to its end.
+pub(crate) struct AcquireTrace {
+    span: Span,
+    /// Known while somebody listens.
+    began: Option<BootInstant>,
+}
+
+/// The span `held`: from the grant to the release.
+pub(crate) struct HeldTrace {
+    _span: Span,
+}
+
+impl AcquireTrace {
+    pub(crate) fn new(key: &LockKey, mode: Mode) -> Self {
+        let span = debug_span!(target: "dlock", "acquire", key = key.name(), mode = mode.as_str());
+        let began = (!span.is_disabled()).then(BootInstant::now);
+        Self { span, began }
+    }
+
+    /// Runs the acquire inside its span.
+    pub(crate) async fn follow<T>(&self, acquire: impl Future<Output = T>) -> T {
+        acquire.instrument(self.span.clone()).await
+    }
+
+    pub(crate) fn held(&self, key: &LockKey, mode: Mode, token: FencingToken) -> HeldTrace {
+        let (key, mode, token) = (key.name(), mode.as_str(), token.as_u64());
+        if let Some(began) = self.began {
+            let wait = BootInstant::now().since(began);
+            debug!(target: "dlock", parent: &self.span, key, mode, token, ?wait, "held");
+        }
+        HeldTrace {
+            _span: debug_span!(target: "dlock", "held", key, mode, token),
+        }
+    }
+
+    pub(crate) fn busy(&self) {
+        debug!(target: "dlock", parent: &self.span, "busy");
+    }
+
+    pub(crate) fn failed(&self, error: &Error) {
+        debug!(target: "dlock", parent: &self.span, %error, "failed");
+    }
+}
+
+/// A hold ended before it was released.
+pub(crate) fn lost(key: &LockKey, mode: Mode, token: FencingToken, reason: LossReason) {
+    let (key, mode, token) = (key.name(), mode.as_str(), token.as_u64());
+    warn!(target: "dlock", key, mode, token, reason = reason.as_str(), "lost");
+}

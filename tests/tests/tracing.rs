@@ -1,0 +1,81 @@
+//! What traces show.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dlock::Client;
+use tracing_subscriber::fmt::format::FmtSpan;
+
+/// What was written so far.
+#[derive(Clone, Debug, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Lines {
+    fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The first line with all these parts.
+    fn find(&self, parts: &[&str]) -> String {
+        let text = self.text();
+        let found = text
+            .lines()
+            .find(|line| parts.iter().all(|part| line.contains(part)));
+        found
+            .unwrap_or_else(|| panic!("no line with {parts:?} in\n{text}"))
+            .to_owned()
+    }
+}
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn acquire_held_and_lost_are_told_with_key_mode_token_and_wait() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _here = tracing::subscriber::set_default(subscriber);
+
+    let client = Client::connect("memory://").await.expect("always there");
+    let lock = client.rw_lock("order:42").expect("valid");
+    let guard = lock.write().await.expect("free");
+    let token = format!("token={}", guard.fencing_token());
+    let key = "key=\"order:42\"";
+    lines.find(&["acquire{", key, "mode=\"write\"", "new"]);
+    lines.find(&["acquire{", key, "held", &token, "wait="]);
+    lines.find(&["held{", key, &token, "new"]);
+
+    let late = lock.read_timeout(Duration::from_millis(5)).await;
+    assert!(late.is_err_and(|error| error.is_timeout()));
+    lines.find(&["acquire{", "mode=\"read\"", "failed", "error="]);
+    assert!(lock.try_read().await.expect("answers").is_none());
+    lines.find(&["acquire{", "mode=\"read\"", "busy"]);
+
+    client.shutdown().await.expect("releases");
+    guard.lost().await;
+    lines.find(&["WARN", "lost", key, &token, "reason=\"shutdown\""]);
+    assert!(
+        !lines
+            .text()
+            .contains("held{key=\"order:42\" mode=\"write\"}: close")
+    );
+    drop(guard);
+    lines.find(&["held{", key, &token, "close"]);
+}
