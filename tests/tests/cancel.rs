@@ -4,7 +4,7 @@ use std::{
     future::{Future, poll_fn},
     pin::Pin,
     task::Poll,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use dlock::{
@@ -131,7 +131,6 @@ async fn cancel(kind: Kind, busy: bool, delay: Duration, fault: Fault, pending: 
     if fault == Fault::CutAll {
         proxy.cut_all();
     }
-    let cancelled = Instant::now();
     if let Some(outcome) = &outcome {
         assert!(outcome.is_ok(), "{what}: {outcome:?}");
     }
@@ -144,10 +143,6 @@ async fn cancel(kind: Kind, busy: bool, delay: Duration, fault: Fault, pending: 
         info.holders.is_empty() && info.waiters.is_empty()
     })
     .await;
-    let took = cancelled.elapsed();
-    if took > NORMALLY {
-        println!("{took:?}: {what}");
-    }
     outcome.is_none()
 }
 

@@ -263,7 +263,7 @@ async fn any_reply_under_load() {
         .clone();
         let log = Arc::clone(&log);
         tasks.spawn(async move {
-            for round in 0..60 {
+            for round in 0..200 {
                 let token;
                 let hold;
                 if (round + number) % 3 == 0 {
@@ -304,7 +304,7 @@ async fn any_reply_under_load() {
     let report = check_exclusion(&events);
     println!("{} cuts: {report}", line.proxy.counters().cuts);
     report.assert_clean();
-    assert_eq!(report.reads + report.writes, 360);
+    assert_eq!(report.reads + report.writes, 1200);
     assert!(line.proxy.counters().cuts > 2);
     line.proxy.pass();
     wait_free(&line.witness).await;
