@@ -3,9 +3,7 @@
 mod args;
 mod diagnostics;
 mod duration;
-mod erase;
 mod expand;
-mod failure;
 mod function;
 mod key;
 mod plan;

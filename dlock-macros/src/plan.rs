@@ -8,7 +8,7 @@ use crate::key::Template;
 
 /// Everything that decides what is generated.
 pub(crate) struct Plan {
-    pub(crate) key: Key,
+    pub(crate) keys: Keys,
     pub(crate) mode: Mode,
     pub(crate) lease: Option<Time>,
     pub(crate) max_hold: Option<Time>,
@@ -25,7 +25,15 @@ pub(crate) struct Plan {
     pub(crate) krate: Option<Path>,
 }
 
-/// What is locked.
+/// What is locked: one thing, or several at once.
+pub(crate) enum Keys {
+    One(Key),
+    Several(Vec<Key>),
+    /// Something to iterate over.
+    Computed(Expr),
+}
+
+/// One key.
 pub(crate) enum Key {
     Template(Template),
     Computed(Expr),

@@ -1,6 +1,7 @@
 //! Read/write locks on Redis Cluster, as an attribute for service functions.
 
 mod attribute;
+pub mod blocking;
 mod client;
 mod clock;
 mod error;
@@ -13,6 +14,7 @@ mod releaser;
 mod renewal;
 mod slot;
 mod store;
+pub mod testing;
 mod token;
 mod trace;
 
@@ -58,6 +60,9 @@ pub mod __internals {
 /// What the attribute's expansion calls. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::attribute::{AsClient, Grant, LockResult, Request, is_busy, on_busy, report};
+    pub use crate::attribute::{
+        AsClient, BusyResult, Grant, Holds, LockResult, Request, is_busy, name, on_busy, report,
+        report_not_busy,
+    };
     pub use crate::mode::Mode;
 }

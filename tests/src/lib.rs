@@ -5,6 +5,7 @@
 //! - [`Worker`]: another process that can be frozen and killed.
 //! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
 //! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
+//! - [`TestClock`]: time that moves when a test says so, for the memory store.
 //! - [`wait_until`] and [`wait_for`]: conditions with deadlines in place of sleeps.
 //!
 //! Everything here panics when it cannot do its work: in a test, that is the error report.
@@ -17,6 +18,7 @@ mod cluster;
 
 mod events;
 mod folder;
+mod locks;
 mod port;
 mod prefix;
 mod process;
@@ -24,6 +26,7 @@ mod proxy;
 
 mod server;
 mod slot;
+mod test_clock;
 mod wait;
 mod worker;
 
@@ -31,9 +34,11 @@ pub use cluster::{
     ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
 };
 pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
+pub use locks::{builder, connect, names_on, slot_of_lock, stores, wait_free, wait_waiters};
 pub use prefix::unique_prefix;
 pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};
 pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
+pub use test_clock::TestClock;
 pub use wait::{scaled, wait_for, wait_until};
 pub use worker::Worker;

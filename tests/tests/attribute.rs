@@ -26,7 +26,7 @@ impl Db {
     async fn look(&self, order: Order) -> anyhow::Result<String> {
         let held = dlock::current().expect("held");
         held.check()?;
-        Ok(format!("{} {}", held.name(), order.lines.len()))
+        Ok(format!("{} {}", held.key().name(), order.lines.len()))
     }
     #[distributed_lock(key = self.tenant, client = self.client, wait = "none")]
     async fn own(

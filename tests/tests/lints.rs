@@ -44,7 +44,7 @@ async fn job() {
 #[distributed_lock(key = "job", wait = "none", on_busy = |error| error.to_string(), when = lock, guard = held)]
 async fn sometimes(lock: bool) -> String {
     job().await;
-    held.map_or_else(String::new, |held| held.name().to_owned())
+    held.map_or_else(String::new, |held| held.key().name().to_owned())
 }
 
 impl Service {

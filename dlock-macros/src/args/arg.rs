@@ -102,13 +102,19 @@ impl Arg {
 
     /// The value if it is a string literal.
     pub(crate) fn string(&self) -> Option<&LitStr> {
-        match &self.value {
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Str(string) => Some(string),
-                _ => None,
-            },
+        string(&self.value)
+    }
+}
+
+/// `value` if it is a string literal.
+pub(crate) fn string(value: &Expr) -> Option<&LitStr> {
+    match value {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(string) => Some(string),
             _ => None,
-        }
+        },
+        Expr::Group(group) => string(&group.expr),
+        _ => None,
     }
 }
 

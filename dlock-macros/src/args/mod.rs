@@ -3,5 +3,5 @@
 mod arg;
 mod name;
 
-pub(crate) use self::arg::{Arg, Args};
+pub(crate) use self::arg::{Arg, Args, string};
 pub(crate) use self::name::Name;

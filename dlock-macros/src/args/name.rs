@@ -32,6 +32,7 @@ macro_rules! names {
 
 names! {
     Key "key" "key = \"order:{order_id}\"",
+    Keys "keys" "keys = [\"account:{from}\", \"account:{to}\"]",
     Mode "mode" "mode = \"write\"",
     Lease "lease" "lease = \"30s\"",
     MaxHold "max_hold" "max_hold = \"5m\"",
@@ -57,6 +58,7 @@ impl Name {
             "timeout" | "acquire_timeout" | "wait_timeout" => Some(Self::Wait),
             "ttl" | "expire" | "expiry" | "lease_time" | "duration" => Some(Self::Lease),
             "lock" | "resource" | "id" => Some(Self::Key),
+            "locks" | "resources" | "ids" => Some(Self::Keys),
             "label" | "metric" | "metric_name" => Some(Self::Label),
             "redis" | "pool" | "connection" | "manager" => Some(Self::Client),
             _ => suggest::closest(text, Self::ALL.iter().map(|name| name.text()))

@@ -15,6 +15,8 @@ pub(crate) enum Shape {
     /// `fn .. -> Pin<Box<dyn Future>> { Box::pin(async move { .. }) }`, which is what `#[async_trait]` makes of
     /// an `async fn`.
     Boxed(Box<Boxed>),
+    /// `fn` that does its work before it returns.
+    Sync,
 }
 
 /// A function whose last expression is a boxed `async move` block.
@@ -32,11 +34,17 @@ impl Boxed {
 }
 
 impl Shape {
-    /// `None` if the function runs its body, or something else, without being awaited.
-    pub(crate) fn of(function: &Function) -> Option<Self> {
+    /// What the signature and the end of the body look like; `Sync` if like nothing else.
+    pub(crate) fn of(function: &Function) -> Self {
         if function.signature.asyncness.is_some() {
-            return Some(Self::Async);
+            return Self::Async;
         }
+        Boxed::of(function).map_or(Self::Sync, |boxed| Self::Boxed(Box::new(boxed)))
+    }
+}
+
+impl Boxed {
+    fn of(function: &Function) -> Option<Self> {
         let output = boxed_future_output(&function.signature.output)?.clone();
         let statements =
             syn::parse::Parser::parse2(Block::parse_within, function.body.clone()).ok()?;
@@ -45,7 +53,7 @@ impl Shape {
             stmts: statements,
         };
         boxed_tail(&mut block)?;
-        Some(Self::Boxed(Box::new(Boxed { output, block })))
+        Some(Self { output, block })
     }
 }
 
@@ -77,6 +85,10 @@ fn boxed_future_output(output: &ReturnType) -> Option<&Type> {
     let ReturnType::Type(_, pinned) = output else {
         return None;
     };
+    let aliases = ["BoxFuture", "LocalBoxFuture"];
+    if let Some(output) = aliases.iter().find_map(|alias| generic(alias, pinned)) {
+        return Some(output);
+    }
     let Type::TraitObject(object) = generic("Box", generic("Pin", pinned)?)? else {
         return None;
     };

@@ -4,7 +4,7 @@ use syn::{ReturnType, Signature, Type};
 
 use crate::args::{Args, Name};
 use crate::diagnostics::Diagnostics;
-use crate::function::{Function, Shape};
+use crate::function::{Deferred, Function, Shape, deferred};
 
 /// The shape of `function`, unless a lock around it would mean nothing.
 pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) -> Option<Shape> {
@@ -12,15 +12,14 @@ pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) 
     if !qualifiers(signature, faults) {
         return None;
     }
-    if let Some(shape) = Shape::of(function) {
-        if args.get(Name::OnBusy).is_none() {
-            returns_something(signature, faults);
-        }
-        Some(shape)
-    } else {
-        not_async(signature, faults);
-        None
+    let shape = Shape::of(function);
+    if !matches!(shape, Shape::Boxed(_)) && !finished(signature, faults) {
+        return None;
     }
+    if args.get(Name::OnBusy).is_none() {
+        returns_something(signature, faults);
+    }
+    Some(shape)
 }
 
 /// Whether the function may be locked by its qualifiers.
@@ -60,16 +59,27 @@ fn returns_something(signature: &Signature, faults: &mut Diagnostics) {
     }
 }
 
-fn not_async(signature: &Signature, faults: &mut Diagnostics) {
-    match &signature.output {
-        ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => faults.at(
-            ty,
-            "this function returns before the future it returns has run, so the lock would protect nothing; \
-             make it an `async fn`",
-        ),
-        _ => faults.at(
-            signature.fn_token,
-            "`#[distributed_lock]` waits for the lock, so it needs an `async fn`",
-        ),
-    }
+/// Whether the work is done when the function returns.
+fn finished(signature: &Signature, faults: &mut Diagnostics) -> bool {
+    let Some((what, ty)) = deferred(&signature.output) else {
+        return true;
+    };
+    faults.at(
+        ty,
+        match what {
+            Deferred::Future if signature.asyncness.is_some() => {
+                "the lock is released before the future in here has run, so it would protect nothing; \
+                 await it in the function and return its output"
+            }
+            Deferred::Future => {
+                "this function returns before the future it returns has run, so the lock would protect nothing; \
+                 make it an `async fn`"
+            }
+            Deferred::Stream => {
+                "the lock is released before the stream in here has been read, so it would protect nothing; \
+                 return the collected items, or lock the function that reads them"
+            }
+        },
+    );
+    false
 }

@@ -4,25 +4,75 @@ use proc_macro2::Span;
 use syn::{Expr, Ident, LitStr};
 
 use super::Scope;
-use crate::args::Name;
+use crate::args::{Arg, Name, string};
 use crate::diagnostics::Diagnostics;
 use crate::key::Template;
-use crate::plan::Key;
+use crate::plan::{Key, Keys};
 use crate::suggest;
 
 impl Scope<'_> {
-    pub(super) fn key(&self, faults: &mut Diagnostics) -> Option<Key> {
-        let Some(arg) = self.args.get(Name::Key) else {
-            if self.args.incomplete() {
-                return None; // What could not be read may have been the key.
+    pub(super) fn keys(&self, faults: &mut Diagnostics) -> Option<Keys> {
+        match (self.args.get(Name::Key), self.args.get(Name::Keys)) {
+            (Some(key), None) => self.key(&key.value, faults).map(Keys::One),
+            (None, Some(keys)) => self.several(keys, faults),
+            (Some(_), Some(keys)) => {
+                faults.push(syn::Error::new(
+                    keys.span,
+                    "`key` and `keys` contradict each other; write all of them as \
+                     `keys = [\"..\", \"..\"]`",
+                ));
+                None
             }
-            faults.push(syn::Error::new(
-                Span::call_site(),
-                "what is locked? write `key = \"order:{order_id}\"`",
-            ));
-            return None;
+            (None, None) => {
+                // What could not be read may have been the key.
+                if !self.args.incomplete() {
+                    faults.push(syn::Error::new(
+                        Span::call_site(),
+                        "what is locked? write `key = \"order:{order_id}\"`",
+                    ));
+                }
+                None
+            }
+        }
+    }
+
+    fn several(&self, keys: &Arg, faults: &mut Diagnostics) -> Option<Keys> {
+        let array = match &keys.value {
+            Expr::Array(array) => array,
+            Expr::Lit(literal) => {
+                faults.at(
+                    literal,
+                    "`keys` takes several, as in `keys = [\"account:{from}\", \"account:{to}\"]`; \
+                     for a single one write `key = ..`",
+                );
+                return None;
+            }
+            computed => return Some(Keys::Computed(computed.clone())),
         };
-        match (arg.string(), &arg.value) {
+        if array.elems.is_empty() {
+            faults.at(
+                array,
+                "no keys, no locks; name what is locked, as in `keys = [\"account:{from}\", \"account:{to}\"]`",
+            );
+            return None;
+        }
+        let mut seen: Vec<String> = Vec::new();
+        for text in array.elems.iter().filter_map(string) {
+            if seen.contains(&text.value()) {
+                faults.at(text, "this key is in the list already; remove it");
+            }
+            seen.push(text.value());
+        }
+        let keys: Vec<Option<Key>> = array
+            .elems
+            .iter()
+            .map(|key| self.key(key, faults))
+            .collect();
+        keys.into_iter().collect::<Option<_>>().map(Keys::Several)
+    }
+
+    fn key(&self, value: &Expr, faults: &mut Diagnostics) -> Option<Key> {
+        match (string(value), value) {
             (Some(literal), _) => {
                 let template = faults.keep(Template::parse(literal))?;
                 self.captures(&template, faults);
@@ -32,6 +82,13 @@ impl Scope<'_> {
                 faults.at(
                     literal,
                     "a key is a string, as in `key = \"order:{order_id}\"`",
+                );
+                None
+            }
+            (None, Expr::Array(array)) => {
+                faults.at(
+                    array,
+                    "`key` takes one key; for several locks at once write `keys = [..]`",
                 );
                 None
             }

@@ -25,18 +25,18 @@ pub(crate) fn validate(
     };
     // Everything is looked at before anything gives up: all faults are reported at once.
     let shape = function::shape(function, args, faults);
-    let key = scope.key(faults);
+    let keys = scope.keys(faults);
     let lease = scope.lease(faults);
     let max_hold = scope.max_hold(lease.as_ref(), faults);
     let mode = scope.mode(faults);
     let wait = scope.wait(faults);
-    let on_lost = scope.on_lost(faults);
+    let on_lost = scope.on_lost(shape.as_ref(), faults);
     let on_busy = scope.on_busy(faults);
     let guard = scope.guard(faults);
     let label = scope.label(faults);
     let krate = scope.krate(faults);
     let plan = Plan {
-        key: key?,
+        keys: keys?,
         mode,
         lease,
         max_hold,

@@ -5,6 +5,7 @@ use syn::{Expr, Ident, Path};
 use super::Scope;
 use crate::args::{Arg, Name};
 use crate::diagnostics::Diagnostics;
+use crate::function::Shape;
 use crate::plan::{Mode, OnLost};
 use crate::suggest;
 
@@ -37,11 +38,19 @@ impl Scope<'_> {
         Mode::Write
     }
 
-    pub(super) fn on_lost(&self, faults: &mut Diagnostics) -> OnLost {
+    pub(super) fn on_lost(&self, shape: Option<&Shape>, faults: &mut Diagnostics) -> OnLost {
         let Some(arg) = self.args.get(Name::OnLost) else {
             return OnLost::default();
         };
         match arg.string().map(syn::LitStr::value).as_deref() {
+            Some("cancel") if matches!(shape, Some(Shape::Sync)) => {
+                faults.at(
+                    &arg.value,
+                    "a function that is not `async` cannot be stopped; make it async, or name the guard \
+                     with `guard = lock` and write `lock.check()?` before each step that matters",
+                );
+                OnLost::default()
+            }
             Some("cancel") => OnLost::Cancel,
             Some("continue") => OnLost::Continue,
             _ => {
@@ -57,6 +66,9 @@ impl Scope<'_> {
 
     pub(super) fn on_busy(&self, faults: &mut Diagnostics) -> Option<Expr> {
         let arg = self.args.get(Name::OnBusy)?;
+        if let Expr::Closure(_) = &arg.value {
+            return Some(arg.value.clone()); // It answers for other failures as well.
+        }
         let wait = self.args.get(Name::Wait).and_then(Arg::string);
         if wait.is_some_and(|wait| wait.value() == "forever") {
             faults.at(

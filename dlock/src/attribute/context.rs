@@ -13,7 +13,29 @@ thread_local! {
 
 /// The lock under which the calling function runs, if an annotated function is running.
 ///
-/// It belongs to the task: a spawned task does not inherit it.
+/// It belongs to the task: a spawned task does not inherit it. Of several `keys` it is the one that
+/// was taken last; name them with `guard = ..` to have them all.
+///
+/// ```
+/// # use dlock::{Client, Error, Mode, distributed_lock};
+/// #[distributed_lock(key = "stock")]
+/// async fn restock() -> Result<(), Error> {
+///     write_row().await
+/// }
+///
+/// async fn write_row() -> Result<(), Error> {
+///     if let Some(lock) = dlock::current() {
+///         lock.check()?;
+///         println!("fencing token {}", lock.fencing_token());
+///     }
+///     Ok(())
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # dlock::install(Client::connect("memory://").await?);
+/// # restock().await
+/// # }
+/// ```
 #[must_use]
 pub fn current() -> Option<Held> {
     CURRENT.with_borrow(Clone::clone)
@@ -51,7 +73,9 @@ pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Opti
     };
     let enough = |held: &&Held| mode == Mode::Read || held.mode() == Mode::Write;
     match std::iter::once(nearest).chain(holds).find(enough) {
-        Some(held) => held.check().map(|()| Some(held.clone())),
+        Some(held) => held
+            .check()
+            .map(|()| Some(held.entered_again(innermost.clone()))),
         None => Err(Error::new(
             ErrorKind::WouldDeadlock,
             format!(

@@ -1,130 +1,95 @@
-//! A lock that was had, and what happens under it.
+//! Locks that were had, and what happens under them.
 
-use std::sync::Arc;
+use super::holds::first_loss;
+use super::owned::OwnedLocks;
+use super::{Held, Holds, Run, context};
+use crate::{Client, Error};
 
-use super::{Held, Run, context};
-use crate::lock::Hold;
-use crate::{Client, Error, FencingToken, ReadGuard, WriteGuard};
-
-/// The lock of one call: its own, or that of an outer call which it shares.
+/// The locks of one call: its own, or those of an outer call which it shares.
 ///
-/// `H` is [`Held`], or an `Option` of it in a function that locks only `when` something is true.
+/// `H` is [`Held`], a vector of them with `keys`, or an `Option` in a function that locks only `when`
+/// something is true.
 #[derive(Debug)]
 #[must_use]
 pub struct Grant<H = Held> {
     held: H,
-    guard: Option<Guard>,
+    innermost: Option<Held>,
+    owned: OwnedLocks,
+    client: Option<Client>,
     cancel: bool,
 }
 
-/// A guard of either mode.
-#[derive(Debug)]
-pub(super) enum Guard {
-    Read(ReadGuard),
-    Write(WriteGuard),
-}
-
-impl From<ReadGuard> for Guard {
-    fn from(guard: ReadGuard) -> Self {
-        Self::Read(guard)
-    }
-}
-
-impl From<WriteGuard> for Guard {
-    fn from(guard: WriteGuard) -> Self {
-        Self::Write(guard)
-    }
-}
-
-impl Guard {
-    fn hold(&self) -> Arc<Hold> {
-        match self {
-            Self::Read(guard) => guard.share_hold(),
-            Self::Write(guard) => guard.share_hold(),
-        }
-    }
-
-    fn token(&self) -> FencingToken {
-        match self {
-            Self::Read(guard) => guard.fencing_token(),
-            Self::Write(guard) => guard.fencing_token(),
-        }
-    }
-
-    async fn release(self) -> Result<(), Error> {
-        match self {
-            Self::Read(guard) => guard.release().await,
-            Self::Write(guard) => guard.release().await,
-        }
-    }
-}
-
-impl Grant {
-    pub(super) fn taken(client: Client, guard: Guard, cancel: bool) -> Self {
-        let held = Held::new(client, guard.hold(), guard.token(), context::current());
+impl<H: Holds> Grant<H> {
+    pub(super) fn new(
+        held: H,
+        innermost: Option<Held>,
+        owned: OwnedLocks,
+        client: Client,
+        cancel: bool,
+    ) -> Self {
         Self {
             held,
-            guard: Some(guard),
-            cancel,
-        }
-    }
-
-    /// Shares `held`, which its own call releases.
-    pub(super) fn reentered(held: Held, cancel: bool) -> Self {
-        Self {
-            held,
-            guard: None,
+            innermost,
+            owned,
+            client: Some(client),
             cancel,
         }
     }
 
     /// The same grant in a function that may run without.
-    pub fn optional(self) -> Grant<Option<Held>> {
+    pub fn optional(self) -> Grant<Option<H>> {
         Grant {
             held: Some(self.held),
-            guard: self.guard,
+            innermost: self.innermost,
+            owned: self.owned,
+            client: self.client,
             cancel: self.cancel,
         }
     }
-}
 
-impl Grant<Option<Held>> {
-    /// No lock at all, as `when = ..` said.
-    pub fn unlocked() -> Self {
-        Self {
-            held: None,
-            guard: None,
-            cancel: false,
-        }
-    }
-}
-
-impl<H: Clone + Into<Option<Held>>> Grant<H> {
     /// What `guard = name` binds.
     #[must_use]
     pub fn held(&self) -> H {
         self.held.clone()
     }
 
-    /// Runs `body` under the lock and releases it. If the lease is lost the body is dropped,
+    /// Runs `body` under the locks and releases them. If a lease is lost the body is dropped,
     /// unless it shall continue.
     pub fn run<F: Future>(self, body: F) -> impl Future<Output = Result<F::Output, Error>> {
-        let held = self.held.into();
-        let lost = held
-            .clone()
-            .filter(|_| self.cancel)
-            .map(|held: Held| async move {
-                loop {
-                    held.lost().await;
-                    if let Err(error) = held.check() {
-                        break error;
-                    }
-                }
-            });
-        let release = async move |guard: Guard| {
-            // The body has run: what it returned is what counts, and the client records a failed release.
-            drop(guard.release().await);
+        let lost = self.cancel.then(|| first_loss(self.held.clone()));
+        Run::new(
+            self.held,
+            self.innermost,
+            lost,
+            body,
+            self.owned,
+            OwnedLocks::release,
+        )
+    }
+
+    /// Runs `body` on this thread and releases the locks. It cannot be stopped when a lease is lost.
+    pub fn run_blocking<T>(self, body: impl FnOnce() -> T) -> T {
+        let output = {
+            let _current = self.innermost.map(context::enter);
+            body()
         };
-        Run::new(held, lost, body, self.guard, release)
+        if let Some(client) = self.client {
+            // A thread that may not wait has the locks released in the background, by dropping them.
+            drop(client.inner().home.wait(self.owned.release()));
+        }
+        output
+    }
+}
+
+impl<H: Holds> Grant<Option<H>> {
+    /// No lock at all, as `when = ..` said.
+    pub fn unlocked() -> Self {
+        Self {
+            held: None,
+            innermost: None,
+            owned: OwnedLocks::default(),
+            client: None,
+            cancel: false,
+        }
     }
 }

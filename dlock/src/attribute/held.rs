@@ -1,26 +1,38 @@
 //! The lock that the running function holds.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Notify;
 
 use crate::key::LockKey;
 use crate::lock::Hold;
-use crate::{Client, Error, FencingToken, Mode};
+use crate::{Client, Error, ErrorKind, FencingToken, LossReason, Mode};
 
 /// The lock under which an annotated function runs.
 ///
 /// Named with `guard = name`, or asked for with [`current`](crate::current). It tells about the lock but
-/// does not keep it: the function's end releases, however many clones there are.
+/// does not keep it: the function's end releases, however many clones there are, and says so to them.
 #[derive(Clone, Debug)]
-pub struct Held(Arc<Inner>);
+pub struct Held(Arc<Link>);
 
+/// One lock in the chain of those that a task holds.
 #[derive(Debug)]
-struct Inner {
+struct Link {
+    grant: Arc<Granted>,
+    /// What the task held already when it took, or entered again, this one.
+    outer: Option<Held>,
+}
+
+/// What a call was granted, and whether the call is over.
+#[derive(Debug)]
+struct Granted {
     client: Client,
     hold: Arc<Hold>,
     /// Of this grant; a hold that is passed on among tasks has more than one.
     token: FencingToken,
-    /// The lock taken before this one in the same task.
-    outer: Option<Held>,
+    over: AtomicBool,
+    ended: Notify,
 }
 
 impl Held {
@@ -30,55 +42,109 @@ impl Held {
         token: FencingToken,
         outer: Option<Self>,
     ) -> Self {
-        Self(Arc::new(Inner {
+        let grant = Arc::new(Granted {
             client,
             hold,
             token,
-            outer,
-        }))
+            over: AtomicBool::new(false),
+            ended: Notify::new(),
+        });
+        Self(Arc::new(Link { grant, outer }))
+    }
+
+    /// The same grant, entered once more under what the task holds by now.
+    pub(super) fn entered_again(&self, outer: Option<Self>) -> Self {
+        let grant = Arc::clone(&self.0.grant);
+        Self(Arc::new(Link { grant, outer }))
+    }
+
+    /// The call that was granted the lock gives it back.
+    pub(super) fn end(&self) {
+        self.0.grant.over.store(true, Ordering::Release);
+        self.0.grant.ended.notify_waiters();
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.grant.over.load(Ordering::Acquire)
     }
 
     /// The token to send along with what the lock protects.
     #[must_use]
     pub fn fencing_token(&self) -> FencingToken {
-        self.0.token
+        self.0.grant.token
     }
 
     /// Whether the lock is held for reading or for writing.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.0.hold.mode
+        self.0.grant.hold.mode
     }
 
-    /// The name of the lock.
+    /// The lock's key; its name is [`LockKey::name`].
     #[must_use]
-    pub fn name(&self) -> &str {
-        self.0.hold.key.name()
+    pub fn key(&self) -> &LockKey {
+        &self.0.grant.hold.key
     }
 
-    /// Whether the lease is gone. Reads a clock and sends nothing.
+    /// Whether the lock is held no longer: the lease is gone, or the function has returned. Reads a
+    /// clock and sends nothing.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.0.hold.loss().is_some()
+        self.is_over() || self.0.grant.hold.loss().is_some()
     }
 
-    /// An error if the lease is gone, for use with `?` before a step that cannot be undone.
+    /// An error if the lock is held no longer, for use with `?` before a step that cannot be undone.
     ///
     /// # Errors
     ///
     /// [`is_lost`](Error::is_lost) when somebody else may hold the lock.
     pub fn check(&self) -> Result<(), Error> {
-        self.0.hold.check()
+        self.0.grant.hold.check()?;
+        if self.is_over() {
+            return Err(Error::new(
+                ErrorKind::Lost(LossReason::Removed),
+                format!(
+                    "lock `{}` was released when the function that took it returned; finish inside \
+                     the function what needs the lock",
+                    self.key().name()
+                ),
+            ));
+        }
+        Ok(())
     }
 
-    /// Resolves when the lease is gone.
+    /// Completes when the lock is held no longer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is changed.
     pub async fn lost(&self) {
-        self.0.hold.lost().await;
+        let ended = self.0.grant.ended.notified();
+        tokio::pin!(ended);
+        // Listening comes before looking, or an end in between would go unheard.
+        ended.as_mut().enable();
+        if self.is_over() {
+            return;
+        }
+        tokio::select! {
+            _ = self.0.grant.hold.lost() => {}
+            () = ended => {}
+        }
+    }
+
+    /// Completes with what [`check`](Self::check) says once the lock is held no longer.
+    pub(super) async fn loss(&self) -> Error {
+        loop {
+            self.lost().await;
+            if let Err(error) = self.check() {
+                return error;
+            }
+        }
     }
 
     /// Whether this is the lock `key` of `client`.
     pub(super) fn is(&self, client: &Client, key: &LockKey) -> bool {
-        self.0.hold.key == *key && self.0.client.is_same(client)
+        self.key() == key && self.0.grant.client.is_same(client)
     }
 
     pub(super) fn outer(&self) -> Option<&Self> {

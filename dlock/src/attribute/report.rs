@@ -22,9 +22,28 @@ impl<T, E: From<Error>> LockResult for Result<T, E> {
     }
 }
 
+/// What an annotated function with a plain value as `on_busy` may return, if it is a `Result`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot tell the caller of failures other than a busy lock",
+    label = "the return type of a function under `#[distributed_lock]`",
+    note = "`on_busy` answers for a lock that somebody else has; a lease that was lost or a server \
+            that does not answer is reported through `E: From<dlock::Error>`",
+    note = "implement that, or write `on_busy = |error| ..`, which answers for every failure"
+)]
+pub trait BusyResult: LockResult {}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: From<Error>> BusyResult for Result<T, E> {}
+
 /// The error as a return value of the annotated function.
 #[must_use]
 pub fn report<R: LockResult>(error: Error) -> R {
+    R::from_lock_error(error)
+}
+
+/// [`report`] in a function that has something else to say when the lock is busy.
+#[must_use]
+pub fn report_not_busy<R: BusyResult>(error: Error) -> R {
     R::from_lock_error(error)
 }
 

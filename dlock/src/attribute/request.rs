@@ -3,43 +3,140 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use super::{AsClient, Grant, context};
-use crate::{Client, Error, ErrorKind, Mode};
+use super::context::{current, reenter};
+use super::owned::{Owned, OwnedLocks};
+use super::take::take_all;
+use super::terms::{Patience, Terms};
+use super::{AsClient, Grant, Held};
+use crate::testing;
+use crate::{Client, Error, Mode};
 
-/// A lock to take, as the arguments of the attribute say.
+/// Locks to take, as the arguments of the attribute say. `N` is [`One`] or [`Several`].
 #[derive(Debug)]
 #[must_use]
-pub struct Request {
-    name: String,
-    label: &'static str,
-    mode: Mode,
+pub struct Request<N> {
+    names: N,
     client: Option<Client>,
-    lease: Option<Duration>,
-    max_hold: Option<Duration>,
-    wait: Wait,
-    cancel: bool,
+    terms: Terms,
 }
 
-/// How long to wait.
+/// The name and the metric label of `key = ..`.
 #[derive(Debug)]
-enum Wait {
-    None,
-    For(Duration),
-    Forever,
+pub struct One(String, &'static str);
+
+/// The names and the metric labels of `keys = ..`.
+#[derive(Debug)]
+pub struct Several(Vec<(String, &'static str)>);
+
+/// One element of `keys = [..]`.
+pub fn name(key: &(impl Display + ?Sized), label: &'static str) -> (String, &'static str) {
+    (key.to_string(), label)
 }
 
-impl Request {
-    /// A request for `name` from the installed client, which waits for ever.
+impl Request<One> {
+    /// `key = ..`
     pub fn new(name: &(impl Display + ?Sized), label: &'static str, mode: Mode) -> Self {
+        Self::with_names(One(name.to_string(), label), mode)
+    }
+
+    /// Waits for the lock.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the client reports, and `would_deadlock` when the task reads what it wants to write.
+    pub async fn acquire(self) -> Result<Grant, Error> {
+        let client = self.resolve_client()?;
+        self.take(client).await
+    }
+
+    /// Waits for the lock on this thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire), and `would_deadlock` on a thread that must not wait.
+    pub fn acquire_blocking(self) -> Result<Grant, Error> {
+        let client = self.resolve_client()?;
+        let home = client.clone();
+        home.inner().home.wait(self.take(client))?
+    }
+
+    async fn take(self, client: Client) -> Result<Grant, Error> {
+        let Self {
+            names: One(name, label),
+            terms,
+            ..
+        } = self;
+        let lock = terms.lock(&client, &name, label)?;
+        let mut owned = OwnedLocks::default();
+        let held = if let Some(again) = reenter(&client, lock.key(), terms.mode)? {
+            again
+        } else {
+            let guard = terms.take(&lock, terms.patience).await?;
+            let taken = Owned::new(&client, guard, current());
+            let held = taken.held().clone();
+            owned.push(taken);
+            held
+        };
+        testing::note(&name, label, terms.mode);
+        let innermost = Some(held.clone());
+        Ok(Grant::new(held, innermost, owned, client, terms.cancel))
+    }
+}
+
+impl Request<Several> {
+    /// `keys = ..`
+    pub fn all<const N: usize>(names: [(String, &'static str); N], mode: Mode) -> Self {
+        Self::with_names(Several(names.into()), mode)
+    }
+
+    /// `keys = some_expression`
+    pub fn each(names: impl IntoIterator<Item: Display>, label: &'static str, mode: Mode) -> Self {
+        let names = names.into_iter().map(|key| name(&key, label)).collect();
+        Self::with_names(Several(names), mode)
+    }
+
+    /// Waits until all the locks are had; until then, and after an error, none is kept.
+    ///
+    /// # Errors
+    ///
+    /// As for [one lock](Request::acquire).
+    pub async fn acquire(self) -> Result<Grant<Vec<Held>>, Error> {
+        let client = self.resolve_client()?;
+        take_all(client, self.names.0, &self.terms).await
+    }
+
+    /// Waits for all the locks on this thread.
+    ///
+    /// # Errors
+    ///
+    /// As for [one lock](Request::acquire_blocking).
+    pub fn acquire_blocking(self) -> Result<Grant<Vec<Held>>, Error> {
+        let client = self.resolve_client()?;
+        let home = client.clone();
+        (home.inner().home).wait(take_all(client, self.names.0, &self.terms))?
+    }
+}
+
+impl<N> Request<N> {
+    /// A request to the client in scope, which waits for ever.
+    fn with_names(names: N, mode: Mode) -> Self {
         Self {
-            name: name.to_string(),
-            label,
-            mode,
+            names,
             client: None,
-            lease: None,
-            max_hold: None,
-            wait: Wait::Forever,
-            cancel: true,
+            terms: Terms {
+                mode,
+                lease: None,
+                max_hold: None,
+                patience: Patience::Forever,
+                cancel: true,
+            },
+        }
+    }
+
+    fn resolve_client(&self) -> Result<Client, Error> {
+        match &self.client {
+            Some(client) => Ok(client.clone()),
+            None => testing::client_in_scope().map_or_else(crate::installed, Ok),
         }
     }
 
@@ -51,75 +148,37 @@ impl Request {
 
     /// `lease = ..`
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = Some(lease);
+        self.terms.lease = Some(lease);
         self
     }
 
     /// `max_hold = ..`
     pub fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.max_hold = Some(max_hold);
+        self.terms.max_hold = Some(max_hold);
         self
     }
 
     /// `wait = "5s"`
     pub fn wait(mut self, wait: Duration) -> Self {
-        self.wait = Wait::For(wait);
+        self.terms.patience = Patience::For(wait);
         self
     }
 
     /// `wait = "none"`
     pub fn try_once(mut self) -> Self {
-        self.wait = Wait::None;
+        self.terms.patience = Patience::None;
         self
     }
 
     /// `wait = "forever"`
     pub fn wait_forever(mut self) -> Self {
-        self.wait = Wait::Forever;
+        self.terms.patience = Patience::Forever;
         self
     }
 
     /// `on_lost = "continue"`
     pub fn continue_when_lost(mut self) -> Self {
-        self.cancel = false;
+        self.terms.cancel = false;
         self
-    }
-
-    /// Waits for the lock.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the client reports, and `would_deadlock` when the task reads what it wants to write.
-    pub async fn acquire(self) -> Result<Grant, Error> {
-        let client = match self.client {
-            Some(client) => client,
-            None => crate::installed()?,
-        };
-        let mut lock = client.rw_lock(&self.name)?.label(self.label);
-        if let Some(held) = context::reenter(&client, lock.key(), self.mode)? {
-            return Ok(Grant::reentered(held, self.cancel));
-        }
-        if let Some(lease) = self.lease {
-            lock = lock.lease(lease);
-        }
-        if let Some(max_hold) = self.max_hold {
-            lock = lock.max_hold(max_hold);
-        }
-        let key = lock.key().clone();
-        let contended = || {
-            Error::new(
-                ErrorKind::Contended,
-                format!("lock `{}` is held by somebody else", key.name()),
-            )
-        };
-        let guard = match (self.mode, self.wait) {
-            (Mode::Read, Wait::Forever) => lock.read().await?.into(),
-            (Mode::Read, Wait::For(wait)) => lock.read_timeout(wait).await?.into(),
-            (Mode::Read, Wait::None) => lock.try_read().await?.ok_or_else(contended)?.into(),
-            (Mode::Write, Wait::Forever) => lock.write().await?.into(),
-            (Mode::Write, Wait::For(wait)) => lock.write_timeout(wait).await?.into(),
-            (Mode::Write, Wait::None) => lock.try_write().await?.ok_or_else(contended)?.into(),
-        };
-        Ok(Grant::taken(client, guard, self.cancel))
     }
 }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use super::{Held, context};
+use super::{Held, Holds, context};
 use crate::Error;
 
 pin_project! {
@@ -13,13 +13,15 @@ pin_project! {
     ///
     /// Written by hand because an `async fn` would hold the body twice: as its argument and while it waits.
     #[must_use = "futures do nothing unless polled"]
-    pub(super) struct Run<F: Future, L, G, M, R> {
+    pub(super) struct Run<F: Future, H, L, G, M, R> {
         // Declared, hence dropped, before the guard: a cancelled body is gone before the lock is free.
         #[pin]
         body: Option<F>,
         #[pin]
         lost: Option<L>,
-        held: Option<Held>,
+        held: H,
+        // What the body sees as its current lock.
+        innermost: Option<Held>,
         outcome: Option<Result<F::Output, Error>>,
         guard: Option<G>,
         make_release: M,
@@ -28,33 +30,36 @@ pin_project! {
     }
 }
 
-impl<F, L, G, M, R> Run<F, L, G, M, R>
+impl<F, H, L, G, M, R> Run<F, H, L, G, M, R>
 where
     F: Future,
     M: FnMut(G) -> R,
 {
     pub(super) fn new(
-        held: Option<Held>,
+        held: H,
+        innermost: Option<Held>,
         lost: Option<L>,
         body: F,
-        guard: Option<G>,
+        guard: G,
         make_release: M,
     ) -> Self {
         Self {
             body: Some(body),
             lost,
             held,
+            innermost,
             outcome: None,
-            guard,
+            guard: Some(guard),
             make_release,
             release: None,
         }
     }
 }
 
-impl<F, L, G, M, R> Future for Run<F, L, G, M, R>
+impl<F, H, L, G, M, R> Future for Run<F, H, L, G, M, R>
 where
     F: Future,
+    H: Holds,
     L: Future<Output = Error>,
     M: FnMut(G) -> R,
     R: Future<Output = ()>,
@@ -64,7 +69,13 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         if let Some(body) = this.body.as_mut().as_pin_mut() {
-            let outcome = ready!(poll_body(this.held.as_ref(), this.lost.as_mut(), body, cx));
+            let outcome = ready!(poll_body(
+                this.held.each(),
+                this.innermost.as_ref(),
+                this.lost.as_mut(),
+                body,
+                cx
+            ));
             // The body holds what it works on: it goes before anyone hears of the end.
             this.body.set(None);
             this.lost.set(None);
@@ -81,20 +92,21 @@ where
     }
 }
 
-/// One step of the body, unless the lease is gone, and then none ever again.
+/// One step of the body, unless a lease is gone, and then none ever again.
 fn poll_body<F: Future, L: Future<Output = Error>>(
-    held: Option<&Held>,
+    held: &[Held],
+    innermost: Option<&Held>,
     lost: Pin<&mut Option<L>>,
     body: Pin<&mut F>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<F::Output, Error>> {
     let lost = lost.as_pin_mut();
-    if let (Some(held), Some(_)) = (held, &lost) {
+    if lost.is_some() {
         // Reads the clock: after a pause of the whole process no timer has fired yet.
-        held.check()?;
+        held.iter().try_for_each(Held::check)?;
     }
     let stepped = {
-        let _current = held.cloned().map(context::enter);
+        let _current = innermost.cloned().map(context::enter);
         body.poll(cx)
     };
     if let Poll::Ready(output) = stepped {

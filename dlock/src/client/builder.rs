@@ -132,4 +132,13 @@ impl ClientBuilder {
         let store = Store::open(&self.url, &self.config, &id).await?;
         Ok(Client::from_inner(Inner::start(self.config, id, store)))
     }
+
+    /// Connects, and starts the client's background tasks on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_blocking(self) -> Result<crate::blocking::Client, Error> {
+        crate::blocking::build(self).map(Into::into)
+    }
 }

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::Config;
+use super::home::Home;
 use crate::error::{Error, ErrorKind, LossReason, Step};
 use crate::lock::Gates;
 use crate::protocol::{ClientId, HoldId};
@@ -18,6 +19,7 @@ use crate::store::Store;
 pub(crate) struct Inner {
     pub(crate) config: Config,
     pub(crate) id: ClientId,
+    pub(crate) home: Home,
     pub(crate) store: Arc<Store>,
     pub(crate) gates: Gates,
     pub(crate) renewals: Arc<Renewals>,
@@ -41,6 +43,7 @@ impl Inner {
             Self {
                 config,
                 id,
+                home: Home::current(),
                 store,
                 gates: Gates::new(),
                 renewals,

@@ -3,6 +3,7 @@
 mod builder;
 mod config;
 mod handle;
+mod home;
 mod host;
 mod inner;
 mod installed;

@@ -48,11 +48,7 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Hold
     lock.inner.check_open()?;
     if lock.settings.owner.is_some() {
         // Re-entry is for the server to judge, so explicit owners do not share.
-        let hold = remote::acquire(lock, mode, wait, false).await?;
-        return Ok(hold.map(|hold| {
-            let token = hold.last_token();
-            Holding::new(&lock.inner, SharedHold::new(hold, false), token)
-        }));
+        return alone(lock, mode, wait).await;
     }
     let terms = Terms::new(mode, &lock.settings);
     let entry = lock
@@ -65,6 +61,8 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Hold
             lock.metrics().contended(mode);
             Ok(None)
         }
+        Entry::Alone => alone(lock, mode, wait).await,
+        Entry::Closed => Err(Error::closed()),
         Entry::Lead(lead) => ask(lock, lead, terms, wait, false).await,
         Entry::Queued(queued) => {
             lock.metrics().contended(mode);
@@ -79,6 +77,15 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Hold
             }
         }
     }
+}
+
+/// Asks the server past the gate, for a hold that is not shared.
+async fn alone(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Holding>, Error> {
+    let hold = remote::acquire(lock, mode, wait, false).await?;
+    Ok(hold.map(|hold| {
+        let token = hold.last_token();
+        Holding::new(&lock.inner, SharedHold::new(hold, false), token)
+    }))
 }
 
 /// Waits in the local line.
@@ -119,7 +126,8 @@ async fn ask(
         Ok(Some(hold)) => Ok(lead.granted(hold, terms)),
         Ok(None) => Ok(None),
         Err(error) => {
-            lead.failed(&error);
+            // Others who wait have their own patience, but not other servers.
+            lead.failed((!wait.is_over()).then_some(&error));
             Err(error)
         }
     }

@@ -188,6 +188,10 @@ impl Hold {
         self.state.load(Ordering::Acquire) == LIVE
     }
 
+    pub(crate) fn is_released(&self) -> bool {
+        self.state.load(Ordering::Acquire) == RELEASED
+    }
+
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.loss() {
             Some(reason) => Err(Error::lost(self.key.name(), reason)),
@@ -225,9 +229,13 @@ impl fmt::Debug for Hold {
     }
 }
 
-/// Until when a lease counted from `sent_at` may be relied on: the margin covers clocks that run
-/// at different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
+/// Until when a lease counted from `sent_at` may be relied on.
 fn safe_deadline(sent_at: BootInstant, lease: Duration) -> BootInstant {
-    let margin = lease / 100 + Duration::from_millis(2);
-    sent_at + lease.saturating_sub(margin)
+    sent_at + lease.saturating_sub(margin(lease))
+}
+
+/// How long before the server a holder takes its lease for over: covers clocks that run at
+/// different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
+pub(crate) fn margin(lease: Duration) -> Duration {
+    lease / 100 + Duration::from_millis(2)
 }

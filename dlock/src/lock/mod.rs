@@ -15,7 +15,7 @@ mod wait;
 mod write_guard;
 
 pub(crate) use gate::Gates;
-pub(crate) use hold::Hold;
+pub(crate) use hold::{Hold, margin};
 pub use read_guard::ReadGuard;
 pub use rw_lock::RwLock;
 pub(crate) use settings::Settings;

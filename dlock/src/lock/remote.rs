@@ -10,7 +10,7 @@ use super::hold::Hold;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
 use crate::clock::BootInstant;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Step};
 use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
@@ -23,6 +23,9 @@ const WAITER_LEASE: Duration = Duration::from_secs(1);
 const HEARTBEAT: Duration = Duration::from_millis(300);
 /// How often a waiter looks whom nothing can wake.
 const POLL: std::ops::Range<u64> = 5..40;
+
+/// How many grants in a row may come too late to be of use.
+const LATE: u32 = 3;
 
 /// Acquires on the server. `None` if the lock is not free and the caller does not wait. With
 /// `contended` the caller has waited already, and the metrics know.
@@ -47,6 +50,7 @@ pub(super) async fn acquire(
         .then(|| inner.store.listen_if_subscribed(&lock.key, &attempt.id))
         .flatten();
     let mut queued = false;
+    let mut late = 0;
     let mut free_since = None;
     loop {
         let asked = Instant::now();
@@ -55,7 +59,7 @@ pub(super) async fn acquire(
             .call(&lock.key, &op, wait.cap(asked + inner.config.retry_for))
             .await
             .map_err(|error| match wait {
-                Wait::Until(_, waited) if queued && error.is_timeout() => {
+                Wait::Until(_, waited) if queued && error.is_timeout() && wait.is_over() => {
                     Error::timed_out_waiting(lock.key.name(), waited)
                 }
                 _ => error,
@@ -72,6 +76,10 @@ pub(super) async fn acquire(
                     answer.sent_at,
                 ));
                 if hold.deadline() <= BootInstant::now() && !inner.is_closed() {
+                    late += 1;
+                    if late == LATE {
+                        return Err(slower_than_lease(lock));
+                    }
                     continue; // Answered too late to be of use; asking again extends it.
                 }
                 let pending = attempt.settle();
@@ -121,6 +129,18 @@ pub(super) async fn acquire(
             }
         }
     }
+}
+
+fn slower_than_lease(lock: &RwLock) -> Error {
+    Error::new(
+        ErrorKind::Timeout(Step::Request),
+        format!(
+            "lock `{}` was granted {LATE} times, but the answers took longer than the lease of {:?}; \
+             choose a longer lease",
+            lock.key.name(),
+            lock.settings.lease
+        ),
+    )
 }
 
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.

@@ -26,6 +26,11 @@ impl Wait {
         !matches!(self, Self::No)
     }
 
+    /// Whether the caller's patience has come to its end.
+    pub(crate) fn is_over(self) -> bool {
+        matches!(self, Self::Until(until, _) if until <= Instant::now())
+    }
+
     /// `deadline`, or the caller's if that is sooner.
     pub(crate) fn cap(self, deadline: Instant) -> Instant {
         match self {

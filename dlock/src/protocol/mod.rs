@@ -9,3 +9,4 @@ pub use hold_id::{ClientId, HoldId};
 pub use op::Op;
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};
 pub use wire::{Script, decode, encode};
+pub(crate) use wire::{encode_without_line, wants_line};

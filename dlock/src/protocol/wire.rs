@@ -55,11 +55,31 @@ impl Script {
 ///
 /// `publish` is the command that wakes waiters (`SPUBLISH`, `PUBLISH`, or empty for none).
 pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str) {
+    // A renewal is no business of the line. With one key it works all through a slot migration.
+    write(cmd, key, op, publish, !matches!(op, Op::Renew { .. }));
+}
+
+/// The same with the lock's own key only, for acquire and release while the slot migrates: a server
+/// that has some of the keys of a request and lacks others refuses it. [`wants_line`] tells whether
+/// the script could not do without the other keys.
+pub(crate) fn encode_without_line(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str) {
+    write(cmd, key, op, publish, false);
+}
+
+/// Whether a script that got the lock's own key only answers that it needs the line's keys too;
+/// then it has changed nothing.
+pub(crate) fn wants_line(value: &Value) -> bool {
+    matches!(value, Value::Array(parts) if parts.first().and_then(int) == Some(9))
+}
+
+fn write(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, with_line: bool) {
     let (prefix, tagged) = (key.prefix(), key.tagged());
-    cmd.write_arg(b"4");
+    cmd.write_arg(if with_line { b"4" } else { b"1" });
     cmd.write_arg(key.as_str().as_bytes());
-    for part in ["l", "w", "r"] {
-        cmd.write_arg_fmt(format_args!("{prefix}~{part}:{tagged}"));
+    if with_line {
+        for part in ["l", "w", "r"] {
+            cmd.write_arg_fmt(format_args!("{prefix}~{part}:{tagged}"));
+        }
     }
     match op {
         Op::Acquire {

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use super::queue::Queue;
 use super::task;
 use crate::client::Inner;
 use crate::clock::BootInstant;
 use crate::error::LossReason;
-use crate::lock::Hold;
+use crate::lock::{Hold, margin};
 use crate::releaser::ReleaseQueue;
 use crate::store::Store;
 
@@ -71,7 +72,12 @@ impl Renewals {
     /// Looks at a hold again at `due`, unless it has ended meanwhile.
     pub(super) fn again(&self, hold: Arc<Hold>, due: BootInstant) {
         let mut queue = self.lock();
-        if hold.is_live() && !self.stopped.load(Ordering::Relaxed) {
+        if self.stopped.load(Ordering::Relaxed) {
+            // It was not in the queue when that was emptied.
+            drop(queue);
+            self.lose(&hold, LossReason::Shutdown);
+        } else if !hold.is_released() {
+            // A lost one too: the gate has yet to hear of it.
             queue.put(hold, due);
         }
     }
@@ -89,11 +95,22 @@ impl Renewals {
         }
     }
 
-    /// Ends a hold as lost, clears it away on the server if it is still there, and lets the local
-    /// tasks behind it ask for themselves.
+    /// Ends a hold as lost, and lets the local tasks behind it ask for themselves. One that the server
+    /// still has goes back: at a shutdown at once, otherwise when its guard does or after the time that
+    /// the holder of an expired one would have, so that the holder has stopped by then.
     pub(super) fn lose(&self, hold: &Arc<Hold>, reason: LossReason) {
         if hold.lose(reason) {
-            self.releases.release(hold);
+            match reason {
+                LossReason::Shutdown => self.releases.release(hold),
+                LossReason::MaxHold => {
+                    let (releases, hold) = (self.releases.clone(), Arc::clone(hold));
+                    tokio::spawn(async move {
+                        sleep(margin(hold.lease)).await;
+                        releases.release(&hold);
+                    });
+                }
+                LossReason::Expired | LossReason::Removed => {}
+            }
         }
         if let Some(client) = self.client.upgrade() {
             client.gates.lost(&client, hold);

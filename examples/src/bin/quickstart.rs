@@ -69,10 +69,7 @@ async fn main() -> Result<(), Failure> {
     .await?;
     let found = unlocked.balance.load(Ordering::SeqCst);
     let lost_without = DEPOSITS - found;
-    println!(
-        "without the lock: {found} of {} deposits, {lost_without} lost",
-        DEPOSITS
-    );
+    println!("without the lock: {found} of {DEPOSITS} deposits, {lost_without} lost");
 
     let locked = Arc::new(Account::default());
     let mut waits = run(&clients, &locked, move |client, account| async move {
@@ -81,10 +78,7 @@ async fn main() -> Result<(), Failure> {
     .await?;
     let found = balance(account_id, &locked).await?;
     let lost = DEPOSITS - found;
-    println!(
-        "with the lock:    {found} of {} deposits, {lost} lost",
-        DEPOSITS
-    );
+    println!("with the lock:    {found} of {DEPOSITS} deposits, {lost} lost");
 
     waits.sort();
     let percentile = |p: usize| waits[(waits.len() - 1) * p / 100];
@@ -104,7 +98,7 @@ async fn main() -> Result<(), Failure> {
         client.shutdown().await?;
     }
     if lost == 0 && lost_without > 0 {
-        println!("OK: {} updates, 0 lost", DEPOSITS);
+        println!("OK: {DEPOSITS} updates, 0 lost");
         Ok(())
     } else {
         println!("FAILED: {lost} lost with the lock, {lost_without} without");

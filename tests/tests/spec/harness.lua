@@ -1,5 +1,6 @@
--- Runs a script on a test's clock: the last argument is the time in us.
+-- Runs a script, named here for the checks at the end, on a test's clock: the last argument is the time in us.
 -- Returns {what the script returns, {channel and id of each waiter woken}}
+local test_name = 'the name'
 local test_clock, test_woken = tonumber(ARGV[#ARGV]), {}
 local function test_time()
   return {math.floor(test_clock / 1000000), test_clock % 1000000}
@@ -14,11 +15,47 @@ for _, key in ipairs(KEYS) do
   local at = redis.call('PEXPIRETIME', key)
   if at >= 0 and at * 1000 <= test_clock then redis.call('DEL', key) end
 end
+local test_now = math.max(test_clock, tonumber(redis.call('HGET', KEYS[1], 't') or 0))
+local test_known = redis.call('HEXISTS', KEYS[1], '+' .. (ARGV[1] or '')) == 1
 local function test_script()
 -- the script
 end
 local test_reply = test_script()
-for _, key in ipairs(KEYS) do
-  if redis.call('PEXPIRETIME', key) == -1 then error('never expires: ' .. key) end
+
+-- What is recorded must be consistent in itself.
+local function test_assert(ok, what)
+  if not ok then error(what .. ': ' .. cjson.encode(redis.call('HGETALL', KEYS[1]))) end
 end
+for _, key in ipairs(KEYS) do
+  test_assert(redis.call('PEXPIRETIME', key) ~= -1, key .. ' never expires')
+end
+local function test_records()
+  local fields, writes, reads, first, latest, expired = {}, 0, 0, math.huge, 0, false
+  local all = redis.call('HGETALL', KEYS[1])
+  for i = 1, #all, 2 do
+    fields[all[i]] = all[i + 1]
+    local mode, deadline = string.match(all[i + 1], '^(%a) (%d+) %d+ ')
+    deadline = tonumber(deadline)
+    if mode == 'w' then writes = writes + 1 end
+    if mode == 'r' then reads, first = reads + 1, math.min(first, deadline) end
+    if mode then
+      latest = math.max(latest, deadline)
+      expired = expired or deadline <= test_now
+    end
+  end
+  local count, earliest = string.match(fields.r or '0 0', '^(%d+) (%d+)$')
+  test_assert(tonumber(fields.w or 0) == writes, 'w is not the number of write holds')
+  test_assert(tonumber(count) == reads, 'r is not the number of read holds')
+  test_assert(tonumber(earliest) <= first, 'a read hold ends before the earliest')
+  test_assert(tonumber(fields.x or 0) >= latest, 'a hold ends after x')
+  local waiting = redis.call('EXISTS', KEYS[3], KEYS[4]) > 0
+  test_assert(fields.q or not waiting, 'somebody waits and q is missing')
+  return expired, fields.q and not waiting
+end
+local expired, idle = test_records()
+-- Who takes the lock clears away what is over; so does who gives it back, but for the line.
+local enters = test_name == 'Acquire' and test_reply[1] == 1
+local leaves = test_name == 'Release' and test_reply[1] == 1
+test_assert(not expired or not (enters or leaves), 'an expired hold is left')
+test_assert(not idle or not enters or test_known, 'q is left although nobody waits')
 return {test_reply, test_woken}

@@ -125,5 +125,7 @@ fn on_test_clock(script: Script) -> String {
     ] {
         assert!(!source.contains(left), "{script:?} contains {left}");
     }
-    include_str!("harness.lua").replace("-- the script\n", &source)
+    include_str!("harness.lua")
+        .replace("the name", &format!("{script:?}"))
+        .replace("-- the script\n", &source)
 }

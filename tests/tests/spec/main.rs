@@ -1,7 +1,6 @@
 //! The scripts do what the specification says: the memory store and the Lua scripts carry out the
 //! same random operations at the same times, and every reply and every wake-up is compared.
 
-mod clock;
 mod lua;
 mod plan;
 mod run;

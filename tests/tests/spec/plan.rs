@@ -60,6 +60,11 @@ pub(crate) enum Step {
         sent: prop::sample::Index,
     },
     Forward(Duration),
+    /// To a moment around one of the deadlines ahead, or around the second of grace after it.
+    ForwardTo {
+        deadline: prop::sample::Index,
+        past: i64,
+    },
     Back(Duration),
 }
 
@@ -98,9 +103,15 @@ fn step() -> impl Strategy<Value = Step> {
             |(who, handed, lease)| Step::Yield { who, handed, lease }
         ),
         4 => any::<prop::sample::Index>().prop_map(|sent| Step::Resend { sent }),
-        12 => span().prop_map(Step::Forward),
+        9 => span().prop_map(Step::Forward),
+        4 => (any::<prop::sample::Index>(), past())
+            .prop_map(|(deadline, past)| Step::ForwardTo { deadline, past }),
         2 => micros(1..3_000_000).prop_map(Step::Back),
     ]
+}
+
+fn past() -> impl Strategy<Value = i64> {
+    prop_oneof![2 => -1..=1_i64, 1 => 999_999..=1_001_000_i64]
 }
 
 fn lease() -> impl Strategy<Value = Duration> {

@@ -7,8 +7,9 @@ use dlock::__internals::{
     HoldId, MemoryStore, Op, Reply, ServerClock as _, fencing_token, lock_key,
 };
 use dlock::{LockInfo, LockKey};
+use dlock_tests::TestClock;
+use proptest::sample::Index;
 
-use crate::clock::TestClock;
 use crate::plan::{Actor, Plan, Step, Who};
 
 /// All that happened to one lock.
@@ -38,7 +39,7 @@ pub(crate) struct Sent {
 impl Run {
     /// Carries out `plan` on the lock `name`, and in the end waits until all is forgotten.
     pub(crate) fn of(plan: &Plan, prefix: &str, name: &str) -> Self {
-        let clock = TestClock::new();
+        let clock = TestClock::default();
         let key = lock_key(prefix, name).expect("a valid name");
         let mut run = Self {
             channels: key.as_str().replacen(':', "~c:", 1) + ":",
@@ -61,6 +62,7 @@ impl Run {
     fn step(&mut self, step: &Step, actors: &[Actor]) {
         let op = match *step {
             Step::Forward(span) => return self.forward(span),
+            Step::ForwardTo { deadline, past } => return self.forward_to(deadline, past),
             Step::Back(span) => return self.back(span),
             Step::Resend { sent } => {
                 let of_actors = |sent: &&Sent| sent.op != Op::Inspect;
@@ -139,6 +141,16 @@ impl Run {
 
     fn forward(&mut self, span: Duration) {
         self.clock.set(self.clock.micros() + micros(span));
+    }
+
+    fn forward_to(&mut self, deadline: Index, past: i64) {
+        let time = self.clock.micros();
+        let mut ahead = self.promised.clone();
+        ahead.retain(|at| at.saturating_add_signed(past) > time);
+        if !ahead.is_empty() {
+            self.clock
+                .set(deadline.get(&ahead).saturating_add_signed(past));
+        }
     }
 
     /// Steps back, unless that brings back to life what has expired: how much of it a store has

@@ -30,8 +30,12 @@ pub(in crate::lock) enum Entry {
     Lead(Lead),
     /// Somebody to wait for.
     Queued(Queued),
-    /// Somebody to wait for, and no wish to wait.
+    /// A local writer, and no wish to wait.
     Busy,
+    /// Others who ask or wait, and no wish to wait: only the server knows.
+    Alone,
+    /// The client was shut down.
+    Closed,
 }
 
 /// Local lines for every lock in use.
@@ -65,7 +69,9 @@ impl Gates {
     ) -> Entry {
         let mut lines = self.shard(key);
         // Seen under the lock, so that `close` turns away whoever still got in.
-        let may_wait = may_wait && !inner.is_closed();
+        if inner.is_closed() {
+            return Entry::Closed;
+        }
         let line = match lines.entry(key.clone()) {
             MapEntry::Vacant(vacant) => {
                 vacant.insert(Line::default()).led = true;
@@ -105,7 +111,8 @@ impl Gates {
         may_wait: bool,
     ) -> Entry {
         if !may_wait {
-            return Entry::Busy;
+            let writing = (line.current.as_ref()).is_some_and(|(_, held)| held.mode == Mode::Write);
+            return if writing { Entry::Busy } else { Entry::Alone };
         }
         let (ticket, turn) = line.push(terms);
         Entry::Queued(Queued::new(inner, key, ticket, turn))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Terms;
 use crate::client::Inner;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::key::LockKey;
 use crate::lock::hold::Hold;
 use crate::lock::holding::Holding;
@@ -48,11 +48,9 @@ impl Lead {
         }
     }
 
-    /// The server could not be asked: those who wait would fare no better.
-    pub(in crate::lock) fn failed(mut self, error: &Error) {
-        let own_affair = error.is_timeout() || error.kind() == ErrorKind::InvalidConfig;
+    /// The asking failed. With an error, those who wait would fare no better.
+    pub(in crate::lock) fn failed(mut self, error: Option<&Error>) {
         if let Some(inner) = self.inner.take() {
-            let error = (!own_affair).then_some(error);
             inner.gates.gave_up(&inner, &self.key, error);
         }
     }

@@ -8,7 +8,7 @@ use crate::protocol::{HoldId, Op, Reply};
 
 /// From this many locks on, free ones are forgotten at once instead of after their second of
 /// grace, so that memory follows what is held and not what has passed through.
-const CROWDED: usize = 256;
+const CROWDED: usize = 64;
 
 /// Locks by key.
 #[derive(Debug, Default)]

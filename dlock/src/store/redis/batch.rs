@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::connection;
 use super::core::Core;
-use super::evalsha::evalsha;
+use super::evalsha::{ALL_KEYS, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{DialFailure, Node, NodeId};
 use super::route::unknown_answer;
@@ -68,7 +68,7 @@ impl Core {
         };
         let mut pipeline = Pipeline::with_capacity(batch.len());
         for (key, op) in batch {
-            pipeline.add_command(evalsha(key, op, self.publish_command()));
+            pipeline.add_command(evalsha(ALL_KEYS, key, op, self.publish_command()));
         }
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let until = deadline.min(sent + self.env.options.response_timeout);
@@ -106,7 +106,7 @@ impl Core {
         };
         let at = node.address();
         match Refusal::of(&error, at) {
-            Refusal::Moved(_) | Refusal::Ask(_) | Refusal::NoScript => None,
+            Refusal::Moved(_) | Refusal::Ask(_) | Refusal::NoScript | Refusal::Split => None,
             Refusal::Fatal(kind) => Some(Err(fatal(
                 kind,
                 &error,

@@ -19,6 +19,8 @@ pub(super) enum Refusal {
     NoScript,
     /// A replica answered: the topology has changed.
     ReadOnly,
+    /// Some of the keys have moved to another server, and some have not or do not exist.
+    Split,
     /// Nobody can serve the key at the moment.
     Later,
     /// Trying again would not help.
@@ -38,9 +40,8 @@ impl Refusal {
             "ASK" => Self::Ask(target()),
             "NOSCRIPT" => Self::NoScript,
             "READONLY" => Self::ReadOnly,
-            "TRYAGAIN" | "CLUSTERDOWN" | "LOADING" | "MASTERDOWN" | "BUSY" | "NOREPLICAS" => {
-                Self::Later
-            }
+            "TRYAGAIN" => Self::Split,
+            "CLUSTERDOWN" | "LOADING" | "MASTERDOWN" | "BUSY" | "NOREPLICAS" => Self::Later,
             "WRONGTYPE" => Self::Fatal(ErrorKind::ForeignKey),
             "NOPERM" | "NOAUTH" | "WRONGPASS" => Self::Fatal(ErrorKind::Unauthorized),
             // Redis 6.2 wraps what a command inside of a script answers; 7 does so for ACLs.
@@ -161,7 +162,7 @@ pub(super) fn unauthorized(said: &str, at: &Address, options: &RedisOptions) -> 
     } else {
         format!(
             "grant user `{user}`: ACL SETUSER {user} ~{prefix}* &{prefix}* +@read +@write +@scripting \
-             +@pubsub +@connection +time +cluster|slots"
+             +@pubsub +@connection +time +cluster|slots +cluster|info"
         )
     };
     Error::new(
@@ -227,7 +228,7 @@ mod tests {
             ),
             (
                 "TRYAGAIN Multiple keys request during rehashing of slot",
-                Refusal::Later,
+                Refusal::Split,
             ),
             ("CLUSTERDOWN The cluster is down", Refusal::Later),
             (

@@ -10,13 +10,13 @@ use super::Core;
 use super::address::Address;
 use super::backoff::Backoff;
 use super::connection::{self, NoAnswer};
-use super::evalsha::{eval, evalsha};
+use super::evalsha::{ALL_KEYS, LOCK_KEY, eval, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{DialFailure, Lease, Node};
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind, Step};
 use crate::key::LockKey;
-use crate::protocol::{Op, decode};
+use crate::protocol::{Op, decode, wants_line};
 use crate::store::Answer;
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
@@ -30,7 +30,7 @@ impl Core {
         op: &Op,
         deadline: Instant,
     ) -> Result<Answer, Error> {
-        let cmd = evalsha(key, op, self.publish_command());
+        let cmd = evalsha(ALL_KEYS, key, op, self.publish_command());
         let node = self.topology.load().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
         let first = match node.as_ref().and_then(|node| Some((node, node.lease()?))) {
@@ -64,6 +64,7 @@ impl Core {
             key,
             op,
             deadline,
+            split: false,
             cmd,
             next: None,
             resent: false,
@@ -81,6 +82,8 @@ struct Route<'a> {
     key: &'a LockKey,
     op: &'a Op,
     deadline: Instant,
+    /// Whether the request goes with the lock's own key only, because the slot is being moved.
+    split: bool,
     cmd: Cmd,
     /// Where a redirect points, and whether to say `ASKING` there.
     next: Option<(Arc<Node>, bool)>,
@@ -194,6 +197,10 @@ impl Route<'_> {
         if let Value::ServerError(error) = value {
             return self.refused(&node, attempt.asking, error);
         }
+        if self.split && wants_line(&value) {
+            self.without_line(false);
+            return ControlFlow::Continue(Then::Pause);
+        }
         let answer = decode(self.op, &value).map(|reply| Answer {
             reply,
             sent_at: attempt.sent_at,
@@ -228,7 +235,8 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
-                self.cmd = eval(self.key, self.op, self.core.publish_command());
+                let keys = if self.split { LOCK_KEY } else { ALL_KEYS };
+                self.cmd = eval(keys, self.key, self.op, self.core.publish_command());
                 self.next = Some((Arc::clone(node), asking));
                 Then::Again
             }
@@ -237,7 +245,12 @@ impl Route<'_> {
                 env.refresh.request();
                 Then::Pause
             }
-            Refusal::Later => {
+            Refusal::Split if self.without_line(!self.split) => {
+                env.stats.deferred.count();
+                self.next = Some((Arc::clone(node), asking));
+                Then::Again
+            }
+            Refusal::Split | Refusal::Later => {
                 env.stats.deferred.count();
                 env.refresh.request();
                 Then::Pause
@@ -249,6 +262,14 @@ impl Route<'_> {
         };
         self.note(Trouble::Refused(node.address().clone(), error));
         ControlFlow::Continue(then)
+    }
+
+    /// Sends the request with the lock's own key only from now on, or with all of them; whether the former.
+    fn without_line(&mut self, yes: bool) -> bool {
+        self.split = yes && matches!(self.op, Op::Acquire { .. } | Op::Release { .. });
+        let keys = if self.split { LOCK_KEY } else { ALL_KEYS };
+        self.cmd = evalsha(keys, self.key, self.op, self.core.publish_command());
+        self.split
     }
 
     fn redirect(&mut self, to: Option<Address>, asking: bool) -> Then {

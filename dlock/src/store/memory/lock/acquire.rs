@@ -75,6 +75,10 @@ impl Lock {
     fn grant(&mut self, ask: &Ask<'_>, now: u64) -> Reply {
         let token = self.next_token(now);
         self.line.leave(ask.id);
+        if self.holds.is_empty() {
+            // Mostly it stays the only one.
+            self.holds.reserve_exact(1);
+        }
         self.holds.push(Hold {
             id: ask.id.clone(),
             mode: ask.mode,

@@ -1,6 +1,6 @@
 -- Takes the lock, or takes (or refreshes) a place in its line.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
+-- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
 -- ARGV  1 hold id, 2 mode 'w' | 'r', 3 lease in us, 4 owner ('' = this hold alone),
 --       5 waiter lease in us (0 = do not queue)
 -- Returns  {1, token}     granted; asking again with the same id extends the lease
@@ -8,6 +8,7 @@
 --          {0, retry_us}  busy, not queued
 --          {3}            would deadlock: a reader asks for write beside other readers; a place
 --                         it has in the line stays its own until it abandons it
+--          {9}            the line's keys are needed, and nothing was done
 local lock, id, mode, label = KEYS[1], ARGV[1], ARGV[2], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -40,6 +41,7 @@ if not (f[2] or f[4] or f[6]) and (not f[3] or mode == 'r') then
   end
 end
 
+if not KEYS[2] then return {9} end
 -- include: common.lua
 
 local owner = label == '' and id or label

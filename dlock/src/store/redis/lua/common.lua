@@ -199,7 +199,7 @@ local function pass_on(holds)
   local reader = head(readers)
   if #holds.list == 0 and not writer and not reader then
     redis.call('HDEL', lock, 'x', 'q')
-    redis.call('PEXPIREAT', lock, math.ceil(now / 1000) + 1000)
+    redis.call('PEXPIREAT', lock, math.ceil(math.max(now, last) / 1000) + 1000)
     return
   end
   for _, h in ipairs(holds.list) do

@@ -1,8 +1,9 @@
 -- Gives a hold back and wakes those it lets in.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
+-- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
 -- ARGV  1 hold id, 2 last token handed out under this hold, 3 publish command, 4 channel stem
 -- Returns  {1} released | {0} no such hold: released before, or expired
+--          {9} the line's keys are needed, and nothing was given back
 local lock, id = KEYS[1], ARGV[1]
 local f = redis.call('HMGET', lock, '+' .. id, 't', 'w', 'r', 'q')
 if not f[1] then return {0} end
@@ -12,9 +13,9 @@ local now = time[1] * 1000000 + time[2]
 local last, handed = tonumber(f[2]), tonumber(ARGV[2])
 if now < last then now = last end
 if tonumber(string.match(f[1], '^%a (%d+)')) <= now then return {0} end
-if handed > last then
-  redis.call('HSET', lock, 't', handed)
-  if now < handed then now = handed end
+if last < handed then
+  last = handed
+  redis.call('HSET', lock, 't', last)
 end
 
 -- Nobody waits, and no hold beside this one can have expired: the uncontended path.
@@ -25,7 +26,7 @@ if not f[5] then
   end
   if count == '1' and not (f[3] and f[4]) then
     redis.call('HDEL', lock, '+' .. id, f[3] and 'w' or 'r', 'x')
-    redis.call('PEXPIREAT', lock, math.ceil(now / 1000) + 1000)
+    redis.call('PEXPIREAT', lock, math.ceil(math.max(now, last) / 1000) + 1000)
     return {1}
   elseif not f[3] and tonumber(earliest) > now then
     redis.call('HDEL', lock, '+' .. id)
@@ -34,6 +35,7 @@ if not f[5] then
   end
 end
 
+if not KEYS[2] then return {9} end
 local publish, channel = ARGV[3], ARGV[4]
 -- include: common.lua
 local holds = load_holds()

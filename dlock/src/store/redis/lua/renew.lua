@@ -1,6 +1,6 @@
 -- Extends a hold's lease from now; never shortens it.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
+-- KEYS  lock (see common.lua)
 -- ARGV  1 hold id, 2 lease in us
 -- Returns  {1} renewed | {0} lost: no such hold, or its lease had already passed
 local lock, id = KEYS[1], ARGV[1]

@@ -18,7 +18,6 @@ local holds = load_holds()
 local hold = holds.by_id[id]
 if not hold then return {0} end
 if handed > last then last = handed end
-if now < last then now = last end
 
 if head(writers) or hold.mode == 'w' and head(readers) then
   redis.call('HSET', lock, 't', last)
@@ -30,6 +29,7 @@ if head(writers) or hold.mode == 'w' and head(readers) then
 end
 local token = math.max(now, last + 1)
 redis.call('HSET', lock, 't', token)
+if now < last then now = last end
 hold.deadline = math.max(hold.deadline, now + tonumber(ARGV[3]))
 save_hold(holds, hold)
 return {1, token}

@@ -8,14 +8,14 @@ use syn::{Expr, Type};
 use crate::plan::Plan;
 
 /// Writes the arms that match an error.
-pub(crate) struct Failure<'a> {
+pub(super) struct Failure<'a> {
     on_busy: Option<&'a Expr>,
     private: &'a TokenStream,
     output: &'a Type,
 }
 
 impl<'a> Failure<'a> {
-    pub(crate) fn new(plan: &'a Plan, private: &'a TokenStream, output: &'a Type) -> Self {
+    pub(super) fn new(plan: &'a Plan, private: &'a TokenStream, output: &'a Type) -> Self {
         Self {
             on_busy: plan.on_busy.as_ref(),
             private,
@@ -24,18 +24,22 @@ impl<'a> Failure<'a> {
     }
 
     /// Statements in front of the others.
-    pub(crate) fn define(&self) -> Option<TokenStream> {
+    pub(super) fn define(&self) -> Option<TokenStream> {
         let Self {
             private, output, ..
         } = self;
         // The bound on the return type is checked here, so here is where the compiler points.
-        let report = quote_spanned!(output.span()=> #private::report::<#output>);
+        let report = if self.on_busy.is_some() {
+            quote_spanned!(output.span()=> #private::report_not_busy::<#output>)
+        } else {
+            quote_spanned!(output.span()=> #private::report::<#output>)
+        };
         self.reports()
             .then(|| quote_spanned!(Span::mixed_site()=> let __dlock_report = #report;))
     }
 
     /// The arms for a lock that was not had.
-    pub(crate) fn refused(&self) -> TokenStream {
+    pub(super) fn refused(&self) -> TokenStream {
         let private = self.private;
         let busy = self.busy();
         match (busy, self.reports()) {
@@ -53,7 +57,7 @@ impl<'a> Failure<'a> {
     }
 
     /// The arm for a lock that was lost.
-    pub(crate) fn lost(&self) -> TokenStream {
+    pub(super) fn lost(&self) -> TokenStream {
         let value = self
             .busy()
             .filter(|_| !self.reports())
@@ -71,9 +75,14 @@ impl<'a> Failure<'a> {
         })
     }
 
-    /// Whether errors can be returned. Only the name of the type tells before types are known.
+    /// Whether errors are returned. A closure decides about every failure itself; beside a value it takes
+    /// a `Result`, and only the name of the type tells before types are known.
     fn reports(&self) -> bool {
-        self.on_busy.is_none() || is_called_result(self.output)
+        match self.on_busy {
+            None => true,
+            Some(Expr::Closure(_)) => false,
+            Some(_) => is_called_result(self.output),
+        }
     }
 }
 

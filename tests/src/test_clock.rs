@@ -9,15 +9,19 @@ use dlock::__internals::ServerClock;
 /// until long after the test.
 const START: u64 = 4_102_444_800_000_000;
 
+/// The clock of a memory store under test. Clones show the same time.
 #[derive(Debug, Clone)]
-pub(crate) struct TestClock(Arc<AtomicU64>);
+pub struct TestClock(Arc<AtomicU64>);
 
-impl TestClock {
-    pub(crate) fn new() -> Self {
+impl Default for TestClock {
+    fn default() -> Self {
         Self(Arc::new(AtomicU64::new(START)))
     }
+}
 
-    pub(crate) fn set(&self, micros: u64) {
+impl TestClock {
+    /// Sets the time, in microseconds since the epoch.
+    pub fn set(&self, micros: u64) {
         self.0.store(micros, Ordering::Relaxed);
     }
 }

@@ -4,7 +4,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Type, parse_quote};
 
 /// `ty` with `_` in the place of each `impl Trait`.
-pub(crate) fn erase_impl_trait(ty: &Type) -> Type {
+pub(super) fn erase_impl_trait(ty: &Type) -> Type {
     let mut ty = ty.clone();
     Eraser.visit_type_mut(&mut ty);
     ty

@@ -1,0 +1,95 @@
+//! Taking several locks: all or none.
+
+use super::context::{current, reenter};
+use super::join::join_all;
+use super::owned::{Guard, Owned, OwnedLocks};
+use super::terms::{Patience, Terms, contended};
+use super::{Grant, Held};
+use crate::{Client, Error, RwLock, testing};
+
+/// Takes the locks called `names`, each once.
+///
+/// First all are asked for at once, which costs one round trip however many there are. Those that are
+/// not free are then waited for one after the other, in an order that is the same for everybody and with
+/// nothing held that comes after: so no two calls can wait for each other.
+pub(super) async fn take_all(
+    client: Client,
+    names: Vec<(String, &'static str)>,
+    terms: &Terms,
+) -> Result<Grant<Vec<Held>>, Error> {
+    let written: Vec<RwLock> = names
+        .iter()
+        .map(|(name, label)| terms.lock(&client, name, label))
+        .collect::<Result<_, _>>()?;
+    let mut sorted: Vec<&RwLock> = written.iter().collect();
+    sorted.sort_unstable_by_key(|lock| lock.key().name());
+    sorted.dedup_by_key(|lock| lock.key().name());
+
+    let mut innermost = current();
+    let mut held = Vec::with_capacity(sorted.len());
+    let mut missing = Vec::with_capacity(sorted.len());
+    for lock in sorted {
+        match reenter(&client, lock.key(), terms.mode)? {
+            Some(again) => held.push(again),
+            None => missing.push(lock),
+        }
+    }
+    let mut owned = OwnedLocks::default();
+    for guard in take_missing(&missing, terms).await? {
+        let taken = Owned::new(&client, guard, innermost);
+        innermost = Some(taken.held().clone());
+        held.push(taken.held().clone());
+        owned.push(taken);
+    }
+    for (name, label) in &names {
+        testing::note(name, label, terms.mode);
+    }
+    let as_written = written
+        .iter()
+        .filter_map(|lock| held.iter().find(|held| held.key() == lock.key()).cloned())
+        .collect();
+    Ok(Grant::new(
+        as_written,
+        innermost,
+        owned,
+        client,
+        terms.cancel,
+    ))
+}
+
+async fn take_missing(locks: &[&RwLock], terms: &Terms) -> Result<Vec<Guard>, Error> {
+    let end = terms.patience.ends();
+    let mut guards = if locks.len() > 1 {
+        take_free(locks, terms).await?
+    } else {
+        Vec::new()
+    };
+    for lock in &locks[guards.len()..] {
+        let patience = terms.patience.left_until(end);
+        guards.push(terms.take(lock, patience).await?);
+    }
+    Ok(guards)
+}
+
+/// The guards of the locks before the first that is not free.
+async fn take_free(locks: &[&RwLock], terms: &Terms) -> Result<Vec<Guard>, Error> {
+    let asked = join_all(locks.iter().map(|lock| terms.try_take(lock))).await;
+    let taken: Vec<Option<Guard>> = asked.into_iter().collect::<Result<_, _>>()?;
+    let free = taken.iter().take_while(|guard| guard.is_some()).count();
+    if free < locks.len() && matches!(terms.patience, Patience::None) {
+        return Err(contended(locks[free]));
+    }
+    let mut guards: Vec<Guard> = Vec::with_capacity(locks.len());
+    let mut out_of_order = Vec::new();
+    for (at, guard) in taken.into_iter().enumerate() {
+        if at < free {
+            guards.extend(guard);
+        } else {
+            out_of_order.extend(guard);
+        }
+    }
+    for released in join_all(out_of_order.into_iter().map(Guard::release)).await {
+        released?;
+    }
+    Ok(guards)
+}

@@ -1,0 +1,68 @@
+//! The blocking client.
+
+use super::RwLock;
+use crate::attribute::AsClient;
+use crate::{ClientBuilder, Error};
+
+/// A [`Client`](crate::Client) whose methods wait. Cheap to clone.
+///
+/// It can be handed to whatever takes an asynchronous client: `dlock::install(client.into())`,
+/// `client = ..` of the attribute, [`testing::Scope::new`](crate::testing::Scope::new).
+#[derive(Clone, Debug)]
+pub struct Client {
+    client: crate::Client,
+}
+
+impl Client {
+    /// A client with default settings; see [`ClientBuilder::url`] for the URLs.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClientBuilder::build_blocking`].
+    pub fn connect(url: &str) -> Result<Self, Error> {
+        Self::builder().url(url).build_blocking()
+    }
+
+    /// Settings to start from; end with [`build_blocking`](ClientBuilder::build_blocking).
+    pub fn builder() -> ClientBuilder {
+        crate::Client::builder()
+    }
+
+    /// A handle to the lock of this name. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::rw_lock`](crate::Client::rw_lock).
+    pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
+        let lock = self.client.rw_lock(name)?;
+        Ok(RwLock::new(self.client.clone(), lock))
+    }
+
+    /// Gives up what this client and its clones hold; see [`Client::shutdown`](crate::Client::shutdown).
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::shutdown`](crate::Client::shutdown).
+    pub fn shutdown(&self) -> Result<(), Error> {
+        self.client.inner().home.wait(self.client.shutdown())?
+    }
+}
+
+/// The methods then wait for the runtime that the client was built on.
+impl From<crate::Client> for Client {
+    fn from(client: crate::Client) -> Self {
+        Self { client }
+    }
+}
+
+impl From<Client> for crate::Client {
+    fn from(client: Client) -> Self {
+        client.client
+    }
+}
+
+impl AsClient for Client {
+    fn as_client(&self) -> &crate::Client {
+        &self.client
+    }
+}

@@ -1,0 +1,81 @@
+//! Guards whose release waits.
+
+use crate::{Client, Error, FencingToken, LockKey};
+
+macro_rules! guard {
+    ($(#[$about:meta])* $name:ident) => {
+        $(#[$about])*
+        ///
+        /// The hold renews itself. Dropping the guard queues its release; [`release`](Self::release)
+        /// waits for it and tells whether the lock was held to the end.
+        #[derive(Debug)]
+        #[must_use = "dropping the guard releases the lock at once"]
+        pub struct $name {
+            client: Client,
+            guard: crate::$name,
+        }
+
+        impl $name {
+            pub(super) fn new(client: &Client, guard: crate::$name) -> Self {
+                let client = client.clone();
+                Self { client, guard }
+            }
+
+            /// The lock's key.
+            #[must_use]
+            pub fn key(&self) -> &LockKey {
+                self.guard.key()
+            }
+
+            /// The token to send along with what the lock protects.
+            #[must_use]
+            pub fn fencing_token(&self) -> FencingToken {
+                self.guard.fencing_token()
+            }
+
+            /// Whether the hold is lost. Costs a look at the clock.
+            #[must_use]
+            pub fn is_lost(&self) -> bool {
+                self.guard.is_lost()
+            }
+
+            /// An error if the hold is lost: for use before each step that matters.
+            ///
+            /// # Errors
+            ///
+            /// [`Lost`](crate::ErrorKind::Lost) with the reason.
+            pub fn check(&self) -> Result<(), Error> {
+                self.guard.check()
+            }
+
+            /// Waits until the hold is lost, and for ever if it is not: for a thread that watches.
+            ///
+            /// # Errors
+            ///
+            /// [`WouldDeadlock`](crate::ErrorKind::WouldDeadlock) on the one thread that drives the
+            /// client's runtime.
+            pub fn lost(&self) -> Result<(), Error> {
+                self.client.inner().home.wait(self.guard.lost())
+            }
+
+            /// Gives the lock back and waits until the server knows.
+            ///
+            /// # Errors
+            ///
+            /// As the asynchronous guard's `release`.
+            pub fn release(self) -> Result<(), Error> {
+                self.client.inner().home.wait(self.guard.release())?
+            }
+        }
+    };
+}
+
+guard! {
+    /// A lock held for reading, shared with other readers, until released, dropped or lost.
+    ReadGuard
+}
+
+guard! {
+    /// A lock held for writing, alone, until released, dropped or lost.
+    WriteGuard
+}

@@ -1,0 +1,215 @@
+//! A client for the annotated functions of one test.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use super::Taken;
+use crate::{Client, Error, Mode};
+
+thread_local! {
+    static CURRENT: RefCell<Option<Scope>> = const { RefCell::new(None) };
+}
+
+/// Lends a client to the annotated functions that run inside it, and writes down what they lock.
+///
+/// It goes before an installed client; a `client = ..` of the attribute goes before it. It belongs to
+/// the task: a spawned task needs a [`run`](Self::run) of its own, for which a scope can be cloned.
+///
+/// ```
+/// use dlock::testing::Scope;
+/// use dlock::{Error, Mode, distributed_lock};
+///
+/// #[distributed_lock(key = "order:{order_id}")]
+/// async fn ship(order_id: u64) -> Result<u64, Error> {
+///     Ok(order_id)
+/// }
+///
+/// # /*
+/// #[tokio::test]
+/// # */
+/// async fn shipping_locks_the_order() -> Result<(), Error> {
+///     let scope = Scope::memory().await?;
+///     assert_eq!(scope.run(ship(42)).await?, 42);
+///     scope.assert_took("order:42", Mode::Write);
+///     Ok(())
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # shipping_locks_the_order().await
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Scope {
+    client: Client,
+    taken: Arc<Mutex<Vec<Taken>>>,
+}
+
+impl Scope {
+    /// A scope with a memory store of its own.
+    ///
+    /// # Errors
+    ///
+    /// None today; as [`Client::connect`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is left behind.
+    pub async fn memory() -> Result<Self, Error> {
+        Ok(Self::new(Client::connect("memory://").await?))
+    }
+
+    /// A scope with this client. In a test of synchronous functions give it a
+    /// [`blocking::Client`](crate::blocking::Client).
+    ///
+    /// ```
+    /// # use dlock::testing::Scope;
+    /// # use dlock::{Error, Mode, distributed_lock};
+    /// #[distributed_lock(key = "report")]
+    /// fn write_report() -> Result<(), Error> {
+    ///     Ok(())
+    /// }
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let scope = Scope::new(dlock::blocking::Client::connect("memory://")?);
+    /// scope.run_blocking(write_report)?;
+    /// scope.assert_took("report", Mode::Write);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(client: impl Into<Client>) -> Self {
+        Self {
+            client: client.into(),
+            taken: Arc::default(),
+        }
+    }
+
+    /// The client, for instance to hold a lock that the function under test wants.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Runs `future` inside the scope.
+    pub fn run<F: Future>(&self, future: F) -> InScope<F> {
+        InScope {
+            scope: self.clone(),
+            future,
+        }
+    }
+
+    /// Runs `body` inside the scope, on this thread.
+    pub fn run_blocking<T>(&self, body: impl FnOnce() -> T) -> T {
+        let _entered = self.clone().enter();
+        body()
+    }
+
+    /// What annotated functions locked inside the scope so far, in their order. A lock that was entered
+    /// again is listed again.
+    #[must_use]
+    pub fn taken(&self) -> Vec<Taken> {
+        self.list(|taken| taken.clone())
+    }
+
+    /// Forgets what was locked so far.
+    pub fn clear(&self) {
+        self.list(Vec::clear);
+    }
+
+    /// Makes sure that an annotated function took the lock called `name`.
+    ///
+    /// # Panics
+    ///
+    /// If none did, with a list of what they took instead.
+    #[track_caller]
+    pub fn assert_took(&self, name: &str, mode: Mode) {
+        let taken = self.taken();
+        let found = |taken: &Taken| taken.name == name && taken.mode == mode;
+        if !taken.iter().any(found) {
+            let list: Vec<String> = taken.iter().map(ToString::to_string).collect();
+            let expected = Taken {
+                name: name.to_owned(),
+                mode,
+                label: "",
+            };
+            panic!(
+                "no annotated function took {expected}; taken were: {}",
+                if list.is_empty() {
+                    "none".to_owned()
+                } else {
+                    list.join(", ")
+                }
+            );
+        }
+    }
+
+    fn list<T>(&self, look: impl FnOnce(&mut Vec<Taken>) -> T) -> T {
+        look(&mut self.taken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn enter(self) -> Entered {
+        Entered {
+            previous: CURRENT.replace(Some(self)),
+        }
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("client", &self.client)
+            .field("taken", &self.taken())
+            .finish()
+    }
+}
+
+/// Restores the outer scope, also when a test panics.
+struct Entered {
+    previous: Option<Scope>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.previous.take());
+    }
+}
+
+pin_project! {
+    /// A future inside a [`Scope`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct InScope<F> {
+        scope: Scope,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for InScope<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let _entered = this.scope.clone().enter();
+        this.future.poll(cx)
+    }
+}
+
+/// The client of the scope that runs on this thread.
+pub(crate) fn client_in_scope() -> Option<Client> {
+    CURRENT.with_borrow(|scope| scope.as_ref().map(|scope| scope.client.clone()))
+}
+
+/// An annotated function took a lock.
+pub(crate) fn note(name: &str, label: &'static str, mode: Mode) {
+    CURRENT.with_borrow(|scope| {
+        if let Some(scope) = scope {
+            let name = name.to_owned();
+            scope.list(|taken| taken.push(Taken { name, mode, label }));
+        }
+    });
+}

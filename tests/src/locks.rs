@@ -1,0 +1,73 @@
+//! What the tests of locks have in common.
+
+use std::time::Duration;
+
+use dlock::{Client, ClientBuilder, RwLock};
+
+use crate::{RedisCluster, shared_cluster, slot_of, unique_prefix, wait_until};
+
+/// Enough for whatever needs no fault to end.
+const SOON: Duration = Duration::from_secs(10);
+
+/// A client's settings, under a prefix.
+pub fn builder(url: &str, prefix: &str) -> ClientBuilder {
+    Client::builder().url(url).prefix(prefix)
+}
+
+/// A client under a prefix, with the default settings.
+pub async fn connect(url: &str, prefix: &str) -> Client {
+    let client = builder(url, prefix).build().await;
+    client.unwrap_or_else(|error| panic!("{url}: {error:?}"))
+}
+
+/// The stores that ordinary tests run on: one in memory, and the shared cluster. Clients of one URL meet.
+pub async fn stores() -> [String; 2] {
+    let memory = format!("memory://{}", unique_prefix());
+    [memory, shared_cluster().await.url()]
+}
+
+/// Waits until nobody holds the lock and nobody waits for it.
+pub async fn wait_free(lock: &RwLock) {
+    wait_until(SOON, "the lock is free", || async {
+        let info = lock.inspect().await.expect("the lock can be inspected");
+        info.holders.is_empty() && info.waiters.is_empty()
+    })
+    .await;
+}
+
+/// Waits until so many wait in the lock's line on the server.
+pub async fn wait_waiters(lock: &RwLock, count: usize) {
+    wait_until(SOON, &format!("{count} wait for the lock"), || async {
+        let info = lock.inspect().await.expect("the lock can be inspected");
+        info.waiters.len() == count
+    })
+    .await;
+}
+
+/// A lock's slot, computed without the crate under test.
+#[must_use]
+pub fn slot_of_lock(prefix: &str, name: &str) -> u16 {
+    slot_of(&format!("{prefix}:{{{name}}}"))
+}
+
+/// Names of locks on the shards of the masters with these numbers.
+pub async fn names_on<const N: usize>(
+    cluster: &RedisCluster,
+    prefix: &str,
+    masters: [usize; N],
+) -> [String; N] {
+    let mut names = masters.map(|_| None);
+    for number in 0.. {
+        let name = format!("lock:{number}");
+        let master = cluster.master_of(slot_of_lock(prefix, &name)).await;
+        let open = masters.iter().zip(&mut names);
+        let mut open = open.filter(|(wanted, found)| **wanted == master && found.is_none());
+        if let Some((_, found)) = open.next() {
+            *found = Some(name);
+        }
+        if names.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    names.map(|name| name.expect("the loop ends when all are found"))
+}

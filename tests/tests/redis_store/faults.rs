@@ -1,0 +1,223 @@
+//! Connections that break, servers that hang, replies that are lost.
+
+use std::time::Duration;
+
+use dlock::__internals::Reply;
+use dlock::ErrorKind;
+use dlock_tests::{
+    ClusterOptions, Direction, FaultProxy, RedisCluster, RedisServer, ServerOptions, shared_server,
+    slot_of, wait_until,
+};
+use tokio::time::Instant;
+
+use crate::rig::{Rig, options, release, renew, within, write};
+
+#[tokio::test]
+async fn killed_connections_come_back() {
+    let server = RedisServer::start().await;
+    let rig = Rig::connect(&server.url()).await;
+    let key = rig.key("a");
+    for round in 1..=20_u64 {
+        server
+            .query::<u64>(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"])
+            .await;
+        let started = Instant::now();
+        let (hold, _) = rig.grab(&key).await;
+        rig.free(&key, &hold).await.expect("released");
+        assert!(
+            started.elapsed() < Duration::from_millis(300),
+            "{:?}",
+            started.elapsed()
+        );
+        assert_eq!(rig.store.stats().reconnects.get(), round);
+    }
+}
+
+#[tokio::test]
+async fn a_lost_reply_has_the_effect_of_once_and_is_told() {
+    let server = shared_server().await;
+    let proxy = FaultProxy::start(server.addr());
+    let rig = Rig::connect(&proxy.url()).await;
+    let key = rig.key("a");
+    let hold = rig.hold();
+
+    proxy.cut_after_request("EVALSHA", 1);
+    let answer = rig.call(&key, &write(&hold)).await.expect("in the end");
+    assert!(answer.resent);
+    let Reply::Granted(token) = answer.reply else {
+        panic!("{answer:?}");
+    };
+    let again = rig.call(&key, &write(&hold)).await.expect("again");
+    assert_eq!((again.reply, again.resent), (Reply::Granted(token), false));
+
+    proxy.cut_after_request("EVALSHA", 1);
+    let answer = rig.call(&key, &renew(&hold)).await.expect("in the end");
+    assert_eq!((answer.reply, answer.resent), (Reply::Done, true));
+    proxy.cut_before_request("EVALSHA", 1);
+    let answer = rig.call(&key, &renew(&hold)).await.expect("in the end");
+    assert_eq!((answer.reply, answer.resent), (Reply::Done, true));
+
+    proxy.cut_after_request("EVALSHA", 1);
+    let answer = rig.call(&key, &release(&hold)).await.expect("in the end");
+    assert_eq!((answer.reply, answer.resent), (Reply::Gone, true));
+}
+
+#[tokio::test]
+async fn a_dead_connection_that_nobody_closed_is_replaced() {
+    let server = shared_server().await;
+    let proxy = FaultProxy::start(server.addr());
+    let mut options = options(&proxy.url());
+    options.response_timeout = Duration::from_millis(200);
+    let rig = Rig::connect_with(options).await;
+    let key = rig.key("a");
+    proxy.blackhole(Direction::ToClient);
+    // Short deadlines: no single request waits for the whole response timeout.
+    let started = Instant::now();
+    while proxy.counters().accepted < 2 {
+        let error = rig.store.call(&key, &renew(&rig.hold()), within(50)).await;
+        let error = error.expect_err("nothing comes back");
+        assert!(error.is_timeout() || error.is_unavailable(), "{error:?}");
+        assert!(started.elapsed() < Duration::from_secs(2));
+    }
+    proxy.pass();
+    rig.grab(&key).await;
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_costs_the_deadline_and_no_more() {
+    let server = RedisServer::start().await;
+    let rig = Rig::connect(&server.url()).await;
+    let key = rig.key("a");
+    server.pause();
+    for millis in [50, 700] {
+        let started = Instant::now();
+        let error = rig
+            .store
+            .call(&key, &write(&rig.hold()), within(millis))
+            .await;
+        let error = error.expect_err("the server is paused");
+        assert!(error.is_timeout(), "{error:?}");
+        let took = started.elapsed();
+        assert!(took < Duration::from_millis(millis + 150), "{took:?}");
+    }
+    server.resume();
+    rig.grab(&rig.key("b")).await;
+}
+
+#[tokio::test]
+async fn a_hanging_node_delays_no_other() {
+    // Otherwise the other nodes refuse to serve while a slot has no master.
+    let server = ServerOptions::new().config("cluster-require-full-coverage no");
+    let cluster = RedisCluster::start_with(&ClusterOptions::new().server(server)).await;
+    let rig = Rig::connect(&cluster.url()).await;
+    let slow = rig.key("slow");
+    rig.grab(&slow).await;
+    let paused = cluster.master_of(slot_of(slow.as_str())).await;
+    let third = usize::from(slot_of(slow.as_str()) / 5462);
+    let fast = rig.key_in(|slot| usize::from(slot / 5462) != third);
+    rig.grab(&fast).await;
+    cluster.node(paused).pause();
+    let vain = async {
+        for _ in 0..4 {
+            let _ = rig
+                .store
+                .call(&slow, &renew(&rig.hold()), within(400))
+                .await;
+        }
+    };
+    let busy = async {
+        let mut slowest = Duration::ZERO;
+        let until = within(1600);
+        while Instant::now() < until {
+            let started = Instant::now();
+            rig.call(&fast, &renew(&rig.hold()))
+                .await
+                .expect("answered");
+            slowest = slowest.max(started.elapsed());
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        slowest
+    };
+    let ((), slowest) = tokio::join!(vain, busy);
+    println!("slowest answer of a healthy node: {slowest:?}");
+    assert!(slowest < Duration::from_millis(150), "{slowest:?}");
+    cluster.node(paused).resume();
+}
+
+#[tokio::test]
+async fn a_server_that_died_is_named_and_found_again() {
+    let server = RedisServer::start().await;
+    let rig = Rig::connect(&server.url()).await;
+    let key = rig.key("a");
+    server.kill();
+    let error = rig.store.call(&key, &write(&rig.hold()), within(500)).await;
+    let error = error.expect_err("dead");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
+    assert!(
+        error.to_string().contains(&server.port().to_string()),
+        "{error}"
+    );
+    server.restart().await;
+    rig.grab(&key).await;
+}
+
+#[tokio::test]
+async fn a_foreign_key_is_named() {
+    let server = shared_server().await;
+    let rig = Rig::connect(&server.url()).await;
+    let key = rig.key("a");
+    server.query::<()>(&["SET", key.as_str(), "mine"]).await;
+    let error = rig
+        .call(&key, &write(&rig.hold()))
+        .await
+        .expect_err("a string");
+    assert_eq!(error.kind(), ErrorKind::ForeignKey, "{error:?}");
+    assert!(error.to_string().contains(key.as_str()), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_turned_replica_is_waited_for() {
+    let (server, master) = (RedisServer::start().await, RedisServer::start().await);
+    let rig = Rig::connect(&server.url()).await;
+    let key = rig.key("a");
+    let port = master.port().to_string();
+    server.query::<()>(&["REPLICAOF", "127.0.0.1", &port]).await;
+    wait_until(Duration::from_secs(10), "it is a replica", || async {
+        let info = server.info("replication").await;
+        info.is_ok_and(|info| info.contains("master_link_status:up"))
+    })
+    .await;
+    let error = rig.store.call(&key, &write(&rig.hold()), within(300)).await;
+    let error = error.expect_err("read-only");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
+    assert!(error.to_string().contains("READONLY"), "{error}");
+    let op = write(&rig.hold());
+    let (answer, ()) = tokio::join!(rig.call(&key, &op), async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.query::<()>(&["REPLICAOF", "NO", "ONE"]).await;
+    });
+    assert!(matches!(
+        answer.expect("a master again").reply,
+        Reply::Granted(_)
+    ));
+}
+
+#[tokio::test]
+async fn nothing_runs_on_after_the_store_is_gone() {
+    let server = RedisServer::start().await;
+    let rig = Rig::connect(&server.url()).await;
+    let key = rig.key("a");
+    let (hold, _) = rig.grab(&key).await;
+    let listening = rig.listen(&key, &hold).await;
+    assert!(listening.is_subscribed());
+    drop((listening, rig));
+    wait_until(
+        Duration::from_secs(5),
+        "the connections are closed",
+        || async {
+            let clients: String = server.query(&["CLIENT", "LIST"]).await;
+            clients.lines().count() == 1
+        },
+    )
+    .await;
+}

@@ -1,0 +1,87 @@
+//! Who is told to look again, and nobody else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dlock::__internals::{Listener, Wakeups};
+
+use crate::lock::{Lock, abandon, id, release, yield_now};
+
+#[test]
+fn a_release_wakes_the_first_writer_alone() {
+    let lock = Lock::new();
+    for name in ["holder", "first", "second"] {
+        lock.write(name);
+    }
+    assert_eq!(lock.woken(&release("holder")), ["first"]);
+}
+
+#[test]
+fn a_writers_release_wakes_all_readers_and_no_writer() {
+    let lock = Lock::new();
+    lock.write("holder");
+    lock.read("a");
+    lock.write("writer");
+    lock.read("b");
+    assert_eq!(lock.woken(&release("holder")), ["a", "b"]);
+}
+
+#[test]
+fn one_of_two_readers_wakes_nobody() {
+    let lock = Lock::new();
+    lock.read("a");
+    lock.read("b");
+    lock.write("writer");
+    assert!(lock.woken(&release("a")).is_empty());
+    assert_eq!(lock.woken(&release("b")), ["writer"]);
+}
+
+#[test]
+fn whoever_steps_aside_wakes_those_behind() {
+    let lock = Lock::new();
+    lock.read("holder");
+    lock.write("writer");
+    lock.read("reader");
+    assert_eq!(lock.woken(&abandon("writer")), ["reader"]);
+
+    let lock = Lock::new();
+    lock.write("holder");
+    lock.write("writer");
+    assert_eq!(lock.woken(&yield_now("holder")), ["writer"]);
+}
+
+#[test]
+fn nobody_wakes_the_dead() {
+    let lock = Lock::new();
+    lock.write("holder");
+    lock.write("dead");
+    lock.pass(Duration::from_secs(1));
+    assert!(lock.woken(&release("holder")).is_empty());
+}
+
+#[tokio::test]
+async fn a_release_reaches_the_client_that_waits() {
+    let lock = Lock::new();
+    let clients = [Arc::new(Wakeups::default()), Arc::new(Wakeups::default())];
+    let listen = |name, wakeups: &Arc<Wakeups>| {
+        lock.store.attach(id(name).client(), wakeups);
+        wakeups.listen(&id(name))
+    };
+    let (first, second) = (listen("first", &clients[0]), listen("second", &clients[1]));
+    for name in ["holder", "first", "second"] {
+        lock.write(name);
+    }
+    lock.release("holder");
+    assert!(is_woken(&first).await);
+    assert!(!is_woken(&second).await);
+
+    // Clients come and go.
+    drop((clients, first, second));
+    lock.release("holder");
+}
+
+async fn is_woken(listener: &Listener) -> bool {
+    tokio::time::timeout(Duration::ZERO, listener.woken())
+        .await
+        .is_ok()
+}

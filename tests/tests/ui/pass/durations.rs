@@ -1,0 +1,23 @@
+use std::time::Duration;
+
+use dlock::{Client, Error, distributed_lock};
+
+const LEASE: Duration = Duration::from_secs(3);
+
+#[distributed_lock(key = "a", lease = "30s", wait = "250ms", max_hold = "5m")]
+async fn literals() -> Result<(), Error> {
+    Ok(())
+}
+
+#[distributed_lock(key = "b", lease = LEASE, wait = wait, max_hold = LEASE * 2)]
+async fn expressions(wait: Duration) -> Result<(), Error> {
+    Ok(())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    dlock::install(Client::connect("memory://").await?);
+    literals().await?;
+    expressions(Duration::ZERO).await?;
+    Ok(())
+}

@@ -1,0 +1,17 @@
+use dlock::{Client, Error, distributed_lock};
+
+fn key_of(order_id: u64) -> String {
+    format!("order:{order_id}")
+}
+
+#[distributed_lock(key = key_of(order_id), guard = lock)]
+async fn ship(order_id: u64) -> Result<String, Error> {
+    Ok(lock.key().name().to_owned())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    dlock::install(Client::connect("memory://").await?);
+    assert_eq!(ship(42).await?, "order:42");
+    Ok(())
+}
