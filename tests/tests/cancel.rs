@@ -18,7 +18,7 @@ use dlock_tests::{
 use tokio::task::JoinSet;
 
 const SOON: Duration = Duration::from_secs(10);
-const LEASE: Duration = Duration::from_millis(1000);
+const LEASE: Duration = Duration::from_secs(1);
 /// How long a place in the line lasts.
 const PLACE: Duration = Duration::from_secs(1);
 /// How soon nothing is left, unless requests or replies get lost.
@@ -107,7 +107,7 @@ async fn cancel(kind: Kind, busy: bool, delay: Duration, fault: Fault, pending: 
         Fault::Silence => proxy.blackhole(Direction::ToClient),
     }
     // The holder leaves while the other one waits or is being cancelled.
-    let acquiring = drop_after(pending, acquire(&lock, kind));
+    let acquiring = drop_after(pending, Box::pin(acquire(&lock, kind)));
     let leaving = async {
         if let Some(holder) = holder {
             tokio::time::sleep(Duration::from_millis(3 * pending as u64)).await;
@@ -161,7 +161,7 @@ async fn an_acquire_dropped_anywhere_leaves_nothing() {
                         {
                             cancelled += usize::from(ended.expect("no panic"));
                         }
-                        running.spawn(cancel(kind, busy, delay, fault, pending));
+                        running.spawn(Box::pin(cancel(kind, busy, delay, fault, pending)));
                     }
                 }
             }
