@@ -1,10 +1,8 @@
-//! What the attribute accepts, and what it says about the rest.
+//! What the attribute says about what it does not accept. What it accepts is in `accepted/`.
 //!
 //! After a change of a message: `TRYBUILD=overwrite cargo test -p dlock-tests --test ui`, then read the diff.
 
 #[test]
-fn ui() {
-    let cases = trybuild::TestCases::new();
-    cases.pass("tests/ui/pass/*.rs");
-    cases.compile_fail("tests/ui/fail/*.rs");
+fn every_fault_is_explained() {
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

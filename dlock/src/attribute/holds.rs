@@ -1,7 +1,8 @@
 //! One lock, several, or perhaps none.
 
-use std::future::{pending, poll_fn};
-use std::task::Poll;
+use std::future::pending;
+
+use futures_util::future::select_all;
 
 use super::Held;
 use crate::Error;
@@ -36,16 +37,9 @@ pub(super) async fn first_loss(holds: impl Holds) -> Error {
         [] => pending().await,
         [held] => held.loss().await,
         several => {
-            let mut losses: Vec<_> = several.iter().map(|held| Box::pin(held.loss())).collect();
-            poll_fn(|cx| {
-                for loss in &mut losses {
-                    if let Poll::Ready(error) = loss.as_mut().poll(cx) {
-                        return Poll::Ready(error);
-                    }
-                }
-                Poll::Pending
-            })
-            .await
+            let losses = several.iter().map(|held| Box::pin(held.loss()));
+            let (error, _, _) = select_all(losses).await;
+            error
         }
     }
 }

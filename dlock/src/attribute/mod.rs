@@ -5,7 +5,6 @@ mod context;
 mod grant;
 mod held;
 mod holds;
-mod join;
 mod owned;
 mod report;
 mod request;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+
 use super::Held;
-use super::join::join_all;
 use crate::lock::Hold;
 use crate::{Client, Error, FencingToken, ReadGuard, WriteGuard};
 

@@ -1,7 +1,8 @@
 //! Taking several locks: all or none.
 
+use futures_util::future::join_all;
+
 use super::context::{current, reenter};
-use super::join::join_all;
 use super::owned::{Guard, Owned, OwnedLocks};
 use super::terms::{Patience, Terms, contended};
 use super::{Grant, Held};

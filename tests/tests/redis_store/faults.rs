@@ -210,7 +210,9 @@ async fn nothing_runs_on_after_the_store_is_gone() {
     let (hold, _) = rig.grab(&key).await;
     let listening = rig.listen(&key, &hold).await;
     assert!(listening.is_subscribed());
-    drop((listening, rig));
+    rig.store.shutdown().await;
+    let error = rig.call(&key, &release(&hold)).await;
+    assert!(error.expect_err("shut down").is_closed());
     wait_until(
         Duration::from_secs(5),
         "the connections are closed",

@@ -38,22 +38,34 @@ async fn a_moved_slot_is_followed_and_remembered() {
 }
 
 #[tokio::test]
-async fn a_slot_on_its_way_delays_but_fails_nobody() {
+async fn a_slot_on_its_way_delays_only_who_waits_in_line() {
     let cluster = RedisCluster::start().await;
     let rig = Rig::connect(&cluster.url()).await;
     let key = rig.key("a");
-    let (hold, _) = rig.grab(&key).await;
+    let (mut hold, _) = rig.grab(&key).await;
     let slot = slot_of(key.as_str());
     let to = (cluster.master_of(slot).await + 1) % 3;
     let migration = cluster.begin_migration(slot, to).await;
 
-    // A script names four keys, of which three do not exist: neither side serves that until the end.
-    let op = renew(&hold);
-    let (renewal, ()) = tokio::join!(rig.call(&key, &op), async {
+    // Before and after the key itself has moved, with neither side having all keys of the lock.
+    for _ in 0..2 {
+        let renewed = rig.call(&key, &renew(&hold)).await.expect("renewed");
+        assert_eq!(renewed.reply, Reply::Done);
+        let freed = rig.free(&key, &hold).await.expect("released");
+        assert_eq!(freed.reply, Reply::Done);
+        (hold, _) = rig.grab(&key).await;
+        migration.move_all_keys().await;
+    }
+
+    let op = queue(&rig.hold(), Mode::Write);
+    let started = Instant::now();
+    let (queued, ()) = tokio::join!(rig.call(&key, &op), async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         migration.finish().await;
     });
-    assert_eq!(renewal.expect("in the end").reply, Reply::Done);
+    let reply = queued.expect("in the end").reply;
+    assert!(matches!(reply, Reply::Queued(_)), "{reply:?}");
+    assert!(started.elapsed() >= Duration::from_millis(300));
     assert!(rig.store.stats().deferred.get() > 0);
 }
 
@@ -79,7 +91,7 @@ async fn a_key_that_has_gone_ahead_is_asked_for() {
     let renewed = rig.call(&key, &renew(&hold)).await.expect("asked");
     assert_eq!(renewed.reply, Reply::Done);
     assert_eq!(rig.store.stats().asked.get(), 1);
-    // The scripts are known there: the new owner was a master before.
+    // The scripts are known there: this client has used the node for other locks.
     assert_eq!(rig.store.stats().no_script.get(), 0);
     cluster.script_flush_all().await;
     let renewed = rig.call(&key, &renew(&hold)).await.expect("asked");

@@ -81,6 +81,11 @@ impl Lock {
         self.clock.set(self.clock.micros() + micros(span));
     }
 
+    /// All of `span` but the last microsecond.
+    pub(crate) fn pass_almost(&self, span: Duration) {
+        self.clock.set(self.clock.micros() + micros(span) - 1);
+    }
+
     pub(crate) fn step_back(&self, span: Duration) {
         self.clock.set(self.clock.micros() - micros(span));
     }

@@ -10,9 +10,10 @@ const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn tokens_grow_whatever_happens_in_between() {
+    type Event = (&'static str, fn(&Lock));
     let lock = Lock::new();
     let mut last = 0;
-    let between: [(&str, fn(&Lock)); 6] = [
+    let between: [Event; 6] = [
         ("nothing", |_| ()),
         ("a release", |lock| drop(lock.release("a"))),
         ("expiry", |lock| lock.pass(LEASE)),
@@ -79,7 +80,7 @@ fn the_last_token_is_remembered_for_one_second() {
     let lock = Lock::new();
     lock.try_write("a");
     lock.release("a");
-    lock.pass(SECOND - Duration::from_micros(1));
+    lock.pass_almost(SECOND);
     assert!(lock.inspect().last_token.is_some());
     lock.pass(Duration::from_millis(1));
     assert!(lock.inspect().last_token.is_none());

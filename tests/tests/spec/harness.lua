@@ -1,4 +1,4 @@
--- Runs a script, named here for the checks at the end, on a test's clock: the last argument is the time in us.
+-- Runs a script on a test's clock: the last argument is the time in us.
 -- Returns {what the script returns, {channel and id of each waiter woken}}
 local test_name = 'the name'
 local test_clock, test_woken = tonumber(ARGV[#ARGV]), {}
@@ -17,10 +17,15 @@ for _, key in ipairs(KEYS) do
 end
 local test_now = math.max(test_clock, tonumber(redis.call('HGET', KEYS[1], 't') or 0))
 local test_known = redis.call('HEXISTS', KEYS[1], '+' .. (ARGV[1] or '')) == 1
-local function test_script()
+local function test_script(KEYS)
 -- the script
 end
-local test_reply = test_script()
+-- While a slot moves, a script may get the lock's key alone; 9 says that it has done nothing then.
+local test_reply = {9}
+if (test_name == 'Acquire' or test_name == 'Release') and test_clock % 2 == 0 then
+  test_reply = test_script({KEYS[1]})
+end
+if test_reply[1] == 9 then test_reply = test_script(KEYS) end
 
 -- What is recorded must be consistent in itself.
 local function test_assert(ok, what)
@@ -48,7 +53,7 @@ local function test_records()
   test_assert(tonumber(count) == reads, 'r is not the number of read holds')
   test_assert(tonumber(earliest) <= first, 'a read hold ends before the earliest')
   test_assert(tonumber(fields.x or 0) >= latest, 'a hold ends after x')
-  local waiting = redis.call('EXISTS', KEYS[3], KEYS[4]) > 0
+  local waiting = KEYS[4] and redis.call('EXISTS', KEYS[3], KEYS[4]) > 0
   test_assert(fields.q or not waiting, 'somebody waits and q is missing')
   return expired, fields.q and not waiting
 end

@@ -107,7 +107,10 @@ impl Run {
             }
         };
         // A lock's time does not go back behind its last token.
-        let now = self.last_token().max(self.clock.micros());
+        let mut now = self.last_token().max(self.clock.micros());
+        if let Op::Yield { last_token, .. } = op {
+            now = now.max(last_token.as_u64());
+        }
         let reply = self.send(op.clone());
         self.note(&op, &reply, now);
     }

@@ -29,6 +29,7 @@ pub(super) async fn open(
 ) -> Result<MultiplexedConnection, RedisError> {
     let host = address.host.to_string();
     let place = if options.tls {
+        choose_cryptography();
         ConnectionAddr::TcpTls {
             host,
             port: address.port,
@@ -62,6 +63,16 @@ pub(super) async fn open(
     Client::open(info)?
         .get_multiplexed_async_connection_with_config(&config)
         .await
+}
+
+/// TLS needs a provider of cryptography for the whole process. If the application has not chosen one, *ring*
+/// is.
+fn choose_cryptography() {
+    #[cfg(feature = "tls")]
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Somebody else may have been faster, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
 }
 
 fn tcp_settings() -> TcpSettings {

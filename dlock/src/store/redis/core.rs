@@ -75,6 +75,13 @@ impl Core {
         }
     }
 
+    pub(super) fn close(&self) {
+        self.env.tasks.close();
+        for node in self.topology.load().nodes() {
+            node.close();
+        }
+    }
+
     pub(super) fn seeds(&self) -> Vec<Address> {
         bootstrap::seeds(&self.env)
     }

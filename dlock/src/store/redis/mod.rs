@@ -127,18 +127,18 @@ impl RedisStore {
         &self.core.env.stats
     }
 
-    /// Ends the background tasks and closes the connections.
+    /// Ends the background tasks and closes the connections. What is under way gets its answer.
     #[expect(
         clippy::unused_async,
         reason = "stores on other servers may have to wait"
     )]
     pub async fn shutdown(&self) {
-        self.core.env.tasks.close();
+        self.core.close();
     }
 }
 
 impl Drop for RedisStore {
     fn drop(&mut self) {
-        self.core.env.tasks.close();
+        self.core.close();
     }
 }

@@ -123,7 +123,9 @@ impl Node {
         if let Some(lease) = self.lease() {
             return Ok(lease);
         }
-        self.start_dialing();
+        if !self.start_dialing() {
+            return Err(DialFailure::Fatal(Error::closed()));
+        }
         let patience =
             deadline.min(Instant::now() + self.env.options.connect_timeout.min(PATIENCE));
         // A timeout here only means that there is no news; what is known is told below.
@@ -196,8 +198,13 @@ impl Node {
         }
     }
 
-    /// Starts to connect unless that is under way.
-    fn start_dialing(self: &Arc<Self>) {
+    /// Closes the connection, after the store's tasks: no other follows.
+    pub(super) fn close(&self) {
+        self.link.store(None);
+    }
+
+    /// Starts to connect unless that is under way; whether the store is still open.
+    fn start_dialing(self: &Arc<Self>) -> bool {
         let mut start = false;
         self.dial.send_if_modified(|dial| {
             dial.wanted = true;
@@ -210,8 +217,9 @@ impl Node {
                 node: Arc::clone(self),
                 ended: false,
             };
-            self.env.tasks.spawn(dialing.run());
+            return self.env.tasks.spawn(dialing.run()).is_some();
         }
+        true
     }
 }
 

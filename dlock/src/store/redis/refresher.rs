@@ -83,16 +83,19 @@ async fn refresh(core: &Arc<Core>) {
     }
 }
 
-/// Whom to ask, in order: who redirected, connected nodes, other nodes, seeds.
+/// Whom to ask, in order: who redirected, connected nodes, seeds (whose names may have got other addresses
+/// when all else is gone), other nodes.
 fn candidates(core: &Core, topology: &Topology, informed: Option<&Address>) -> Vec<Arc<Node>> {
     let mut nodes = topology.nodes().to_vec();
     fastrand::shuffle(&mut nodes);
     nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
-    for seed in core.seeds() {
-        if nodes.iter().all(|node| *node.address() != seed) {
-            nodes.push(Node::new(seed, &core.env));
-        }
-    }
+    let connected = nodes.iter().take_while(|node| node.is_connected()).count();
+    let seeds = core.seeds().into_iter();
+    let unknown: Vec<_> = seeds
+        .filter(|seed| nodes.iter().all(|node| node.address() != seed))
+        .map(|seed| Node::new(seed, &core.env))
+        .collect();
+    nodes.splice(connected..connected, unknown);
     nodes
 }
 

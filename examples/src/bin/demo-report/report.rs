@@ -28,9 +28,12 @@ pub(crate) async fn report(args: &ReportArgs, verdict: &mut Verdict) -> Result<(
         .map(|(answer, number)| format!("{answer} {number}"))
         .collect();
     println!("requests: {}: {}", requests.len(), answers.join(", "));
-    println!("units: {} delivered, {} sold", books.supplied, books.sold);
+    println!(
+        "units: {} delivered, {} ordered",
+        books.supplied, books.orders
+    );
     if args.without_lock {
-        println!("articles with wrong books: {}", books.wrong);
+        println!("deliveries lost: {}", books.lost);
         println!("jobs run again: {} of {}", books.repeated, books.restocks);
         println!(
             "quotes that do not fit together: {}",
@@ -42,9 +45,8 @@ pub(crate) async fn report(args: &ReportArgs, verdict: &mut Verdict) -> Result<(
     }
 
     let seen = format!("{} units", books.oversold);
-    verdict.check("oversold", books.oversold == 0 && books.sold > 0, seen);
-    let seen = format!("{} articles", books.wrong);
-    verdict.check("wrong books", books.wrong == 0, seen);
+    verdict.check("oversold", books.oversold == 0 && books.orders > 0, seen);
+    verdict.check("deliveries lost", books.lost == 0, books.lost);
     let seen = format!("{} of {}", books.repeated, books.restocks);
     verdict.check(
         "jobs run again",

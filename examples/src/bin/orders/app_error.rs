@@ -52,9 +52,9 @@ impl std::fmt::Display for AppError {
             Self::Lock(error) => error.fmt(f),
             Self::Database(error) => error.fmt(f),
             Self::UnknownItem => f.write_str("there is no such article"),
-            Self::SoldOut => f.write_str("there is not enough of it in stock"),
+            Self::SoldOut => f.write_str("there is none left"),
             Self::Stale => f.write_str("somebody with a newer lock has written meanwhile"),
-            Self::Torn => f.write_str("the stock changed while it was read under a lock"),
+            Self::Torn => f.write_str("it changed while it was read"),
         }
     }
 }

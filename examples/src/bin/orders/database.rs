@@ -14,16 +14,21 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS items (
         sku      TEXT PRIMARY KEY,
         price    INTEGER NOT NULL,
-        stock    INTEGER NOT NULL DEFAULT 0,
-        supplied INTEGER NOT NULL DEFAULT 0,
-        sold     INTEGER NOT NULL DEFAULT 0,
-        fence    INTEGER NOT NULL DEFAULT 0  -- the largest fencing token that has written
+        supplied INTEGER NOT NULL DEFAULT 0,  -- units 1 to this one were delivered
+        sold     INTEGER NOT NULL DEFAULT 0,  -- units 1 to this one were sold
+        fence    INTEGER NOT NULL DEFAULT 0   -- the largest fencing token that has written
     ) STRICT;
     CREATE TABLE IF NOT EXISTS orders (
-        id       INTEGER PRIMARY KEY,
-        sku      TEXT NOT NULL REFERENCES items,
-        quantity INTEGER NOT NULL,
-        token    INTEGER
+        id    INTEGER PRIMARY KEY,
+        sku   TEXT NOT NULL REFERENCES items,
+        unit  INTEGER NOT NULL,
+        token INTEGER
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS deliveries (
+        id    INTEGER PRIMARY KEY,
+        sku   TEXT NOT NULL REFERENCES items,
+        unit  INTEGER NOT NULL,  -- the last one
+        token INTEGER
     ) STRICT;
     CREATE TABLE IF NOT EXISTS restocks (
         period   INTEGER NOT NULL,
@@ -31,17 +36,34 @@ const SCHEMA: &str = "
     ) STRICT;
 ";
 
+/// Sets a number of an article, unless somebody with a larger token has written before; and notes it.
+struct Write {
+    update: &'static str,
+    note: &'static str,
+}
+
+const SALE: Write = Write {
+    update: "UPDATE items SET sold = ?2, fence = ifnull(?3, fence)
+             WHERE sku = ?1 AND (?3 IS NULL OR fence < ?3)",
+    note: "INSERT INTO orders (sku, unit, token) VALUES (?1, ?2, ?3)",
+};
+
+const DELIVERY: Write = Write {
+    update: "UPDATE items SET supplied = ?2, fence = ifnull(?3, fence)
+             WHERE sku = ?1 AND (?3 IS NULL OR fence < ?3)",
+    note: "INSERT INTO deliveries (sku, unit, token) VALUES (?1, ?2, ?3)",
+};
+
 /// A connection that any task may use.
 #[derive(Debug, Clone)]
 pub(crate) struct Database(Arc<Mutex<Connection>>);
 
-/// An article.
-#[derive(Debug, Clone, Copy)]
+/// An article. Its units are numbered; a number sold twice is a customer who gets nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) price: i64,
-    pub(crate) stock: i64,
-    /// What the books say should be in stock.
-    pub(crate) due: i64,
+    pub(crate) supplied: i64,
+    pub(crate) sold: i64,
 }
 
 impl Database {
@@ -67,78 +89,58 @@ impl Database {
         let sku = sku.to_owned();
         self.with(move |connection| {
             connection
-                .prepare_cached("SELECT price, stock, supplied - sold FROM items WHERE sku = ?1")?
+                .prepare_cached("SELECT price, supplied, sold FROM items WHERE sku = ?1")?
                 .query_row([sku], |row| {
                     Ok(Item {
                         price: row.get(0)?,
-                        stock: row.get(1)?,
-                        due: row.get(2)?,
+                        supplied: row.get(1)?,
+                        sold: row.get(2)?,
                     })
                 })
         })
         .await
     }
 
-    /// Writes an order and the stock that remains, unless somebody with a larger token has
-    /// written before. Returns the order's number.
+    /// Writes that units up to this one are sold. Returns the number of the order.
     pub(crate) async fn sell(
         &self,
         sku: &str,
-        quantity: i64,
-        remaining: i64,
+        unit: i64,
         token: Option<i64>,
     ) -> Result<i64, AppError> {
-        let sku = sku.to_owned();
-        let id = self
-            .with(move |connection| {
-                let transaction = immediate(connection)?;
-                let written = transaction
-                    .prepare_cached(
-                        "UPDATE items SET stock = ?2, sold = sold + ?3, fence = ifnull(?4, fence)
-                         WHERE sku = ?1 AND (?4 IS NULL OR fence < ?4)",
-                    )?
-                    .execute(params![sku, remaining, quantity, token])?;
-                if written == 0 {
-                    return Ok(None);
-                }
-                transaction
-                    .prepare_cached(
-                        "INSERT INTO orders (sku, quantity, token) VALUES (?1, ?2, ?3)",
-                    )?
-                    .execute(params![sku, quantity, token])?;
-                let id = transaction.last_insert_rowid();
-                transaction.commit()?;
-                Ok(Some(id))
-            })
-            .await?;
-        id.ok_or(AppError::Stale)
+        self.write(&SALE, sku, unit, token).await
     }
 
-    /// Writes the stock after a delivery, unless somebody with a larger token has written before.
+    /// Writes that units up to this one were delivered.
     pub(crate) async fn deliver(
         &self,
         sku: &str,
-        quantity: i64,
-        stock: i64,
+        unit: i64,
         token: Option<i64>,
-    ) -> Result<(), AppError> {
+    ) -> Result<i64, AppError> {
+        self.write(&DELIVERY, sku, unit, token).await
+    }
+
+    async fn write(
+        &self,
+        write: &'static Write,
+        sku: &str,
+        unit: i64,
+        token: Option<i64>,
+    ) -> Result<i64, AppError> {
         let sku = sku.to_owned();
-        let written = self
-            .with(move |connection| {
-                connection
-                    .prepare_cached(
-                        "UPDATE items
-                         SET stock = ?2, supplied = supplied + ?3, fence = ifnull(?4, fence)
-                         WHERE sku = ?1 AND (?4 IS NULL OR fence < ?4)",
-                    )?
-                    .execute(params![sku, stock, quantity, token])
-            })
-            .await?;
-        if written == 0 {
-            Err(AppError::Stale)
-        } else {
-            Ok(())
-        }
+        self.with(move |connection| {
+            let values = params![sku, unit, token];
+            let transaction = immediate(connection)?;
+            if transaction.prepare_cached(write.update)?.execute(values)? == 0 {
+                return Ok(Err(AppError::Stale));
+            }
+            transaction.prepare_cached(write.note)?.execute(values)?;
+            let id = transaction.last_insert_rowid();
+            transaction.commit()?;
+            Ok(Ok(id))
+        })
+        .await?
     }
 
     pub(crate) async fn last_restock(&self) -> Result<Option<i64>, AppError> {

@@ -1,12 +1,11 @@
 //! What the service answers.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use dlock::Client;
 use metrics_exporter_prometheus::PrometheusHandle;
-use serde::Deserialize;
 
 use super::app_error::AppError;
 use super::catalogue::SKUS;
@@ -19,17 +18,6 @@ pub(crate) struct Shop {
     pub(crate) stock: Stock,
     pub(crate) client: Client,
     pub(crate) metrics: PrometheusHandle,
-}
-
-/// Of what, how many; one unless told otherwise.
-#[derive(Debug, Deserialize)]
-struct Quantity {
-    #[serde(default = "one")]
-    quantity: u16,
-}
-
-fn one() -> u16 {
-    1
 }
 
 pub(crate) fn router(shop: Shop) -> Router {
@@ -46,18 +34,13 @@ pub(crate) fn router(shop: Shop) -> Router {
 async fn order(
     State(shop): State<Shop>,
     Path(sku): Path<String>,
-    Query(Quantity { quantity }): Query<Quantity>,
 ) -> Result<(StatusCode, Json<Order>), AppError> {
-    let order = shop.stock.reserve(&sku, quantity.into()).await?;
+    let order = shop.stock.reserve(&sku).await?;
     Ok((StatusCode::CREATED, Json(order)))
 }
 
-async fn quote(
-    State(shop): State<Shop>,
-    Path(sku): Path<String>,
-    Query(Quantity { quantity }): Query<Quantity>,
-) -> Result<Json<Quote>, AppError> {
-    shop.stock.quote(&sku, quantity.into()).await.map(Json)
+async fn quote(State(shop): State<Shop>, Path(sku): Path<String>) -> Result<Json<Quote>, AppError> {
+    shop.stock.quote(&sku).await.map(Json)
 }
 
 async fn scrape(State(shop): State<Shop>) -> String {

@@ -26,14 +26,15 @@ pub(crate) struct Stock {
 #[derive(Debug, Serialize)]
 pub(crate) struct Order {
     id: i64,
-    total: i64,
+    unit: i64,
+    price: i64,
     token: Option<i64>,
 }
 
 /// An offer.
 #[derive(Debug, Serialize)]
 pub(crate) struct Quote {
-    total: i64,
+    price: i64,
     available: i64,
 }
 
@@ -42,8 +43,8 @@ impl Stock {
         Self { database, locking }
     }
 
-    /// Sells. Reads the stock, waits for the payment, writes what remains: two at once would sell
-    /// the same unit twice.
+    /// Sells the next unit. Reads which one that is, waits for the payment, writes that it is
+    /// gone: two at once would sell it twice.
     #[distributed_lock(
         key = "sku:{sku}",
         mode = "write",
@@ -51,18 +52,19 @@ impl Stock {
         when = self.locking,
         guard = held
     )]
-    pub(crate) async fn reserve(&self, sku: &str, quantity: i64) -> Result<Order, AppError> {
+    pub(crate) async fn reserve(&self, sku: &str) -> Result<Order, AppError> {
         let item = self.database.item(sku).await?;
-        if item.stock < quantity {
+        if item.sold >= item.supplied {
             return Err(AppError::SoldOut);
         }
         sleep(PAYMENT).await;
+        let unit = item.sold + 1;
         let token = held.as_ref().and_then(token);
-        let remaining = item.stock - quantity;
-        let id = self.database.sell(sku, quantity, remaining, token).await?;
+        let id = self.database.sell(sku, unit, token).await?;
         Ok(Order {
             id,
-            total: item.price * quantity,
+            unit,
+            price: item.price,
             token,
         })
     }
@@ -70,15 +72,15 @@ impl Stock {
     /// Makes an offer. Looks twice: what was read first still holds at the end, as nobody writes
     /// while somebody reads.
     #[distributed_lock(key = "sku:{sku}", mode = "read", wait = "5s", when = self.locking)]
-    pub(crate) async fn quote(&self, sku: &str, quantity: i64) -> Result<Quote, AppError> {
+    pub(crate) async fn quote(&self, sku: &str) -> Result<Quote, AppError> {
         let item = self.database.item(sku).await?;
         sleep(TAX).await;
-        if self.database.item(sku).await?.due != item.stock {
+        if self.database.item(sku).await? != item {
             return Err(AppError::Torn);
         }
         Ok(Quote {
-            total: item.price * quantity,
-            available: item.stock,
+            price: item.price,
+            available: item.supplied - item.sold,
         })
     }
 
@@ -93,9 +95,8 @@ impl Stock {
     pub(super) async fn deliver(&self, sku: &str, quantity: i64) -> Result<(), AppError> {
         let item = self.database.item(sku).await?;
         let token = held.as_ref().and_then(token);
-        self.database
-            .deliver(sku, quantity, item.stock + quantity, token)
-            .await
+        let unit = item.supplied + quantity;
+        self.database.deliver(sku, unit, token).await.map(|_| ())
     }
 }
 

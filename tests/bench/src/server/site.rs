@@ -1,0 +1,84 @@
+//! One server, or one cluster.
+
+use std::time::Duration;
+
+use dlock_tests::{ClusterOptions, RedisCluster, RedisServer};
+
+use super::Commands;
+use crate::system::Setup;
+
+/// Where locks live during the benchmark.
+#[derive(Debug)]
+pub(crate) enum Site {
+    /// One server.
+    Standalone(RedisServer),
+    /// Three masters. Without replicas, which would take turns on the few cores with what is measured.
+    Cluster(RedisCluster),
+}
+
+impl Site {
+    pub(crate) async fn standalone() -> Self {
+        Self::Standalone(RedisServer::start().await)
+    }
+
+    pub(crate) async fn cluster() -> Self {
+        let options = ClusterOptions::new().replicas(0);
+        Self::Cluster(RedisCluster::start_with(&options).await)
+    }
+
+    /// What to connect with, for holds of this lease.
+    pub(crate) fn setup(&self, lease: Duration) -> Setup {
+        let url = match self {
+            Self::Standalone(server) => server.url(),
+            Self::Cluster(cluster) => cluster.url(),
+        };
+        Setup { url, lease }
+    }
+
+    /// What results are called here.
+    pub(crate) fn label(&self, system: impl std::fmt::Display) -> String {
+        match self {
+            Self::Standalone(_) => system.to_string(),
+            Self::Cluster(_) => format!("{system} (cluster)"),
+        }
+    }
+
+    pub(crate) fn nodes(&self) -> Vec<&RedisServer> {
+        match self {
+            Self::Standalone(server) => vec![server],
+            Self::Cluster(cluster) => (0..cluster.len()).map(|n| cluster.node(n)).collect(),
+        }
+    }
+
+    /// The CPU time of all servers so far.
+    pub(crate) async fn cpu(&self) -> Duration {
+        let mut sum = 0.0;
+        for node in self.nodes() {
+            let info = node.info("cpu").await.expect("the server answers");
+            for line in info.lines() {
+                if let Some((name, value)) = line.trim().split_once(':')
+                    && (name == "used_cpu_user" || name == "used_cpu_sys")
+                {
+                    sum += value.parse::<f64>().expect("seconds");
+                }
+            }
+        }
+        Duration::from_secs_f64(sum)
+    }
+
+    pub(crate) async fn commands(&self) -> Commands {
+        let mut commands = Commands::default();
+        for node in self.nodes() {
+            let info = node.info("commandstats").await.expect("the server answers");
+            commands.add(&info);
+        }
+        commands
+    }
+
+    /// Removes all keys, so that one run leaves nothing to the next.
+    pub(crate) async fn flush(&self) {
+        for node in self.nodes() {
+            node.query::<()>(&["FLUSHALL"]).await;
+        }
+    }
+}

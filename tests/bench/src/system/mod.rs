@@ -1,0 +1,167 @@
+//! The locks under test, behind one interface.
+
+mod distkit;
+mod dlock;
+mod empty;
+mod raw;
+mod rds_lock;
+mod redis_lock;
+mod rlock;
+mod rslock;
+mod shards;
+
+use std::{fmt, str::FromStr, time::Duration};
+
+pub(crate) use self::{
+    distkit::Distkit, dlock::Dlock, empty::Empty, raw::Raw, rds_lock::RdsLock,
+    redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
+};
+
+/// How often those look that poll: more often than any of them does by default, which shortens their waits.
+pub(crate) const POLL: Duration = Duration::from_millis(1);
+
+/// Read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Read,
+    Write,
+}
+
+/// What to connect with.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// One server, or all nodes of a cluster separated by commas.
+    pub(crate) url: String,
+    pub(crate) lease: Duration,
+}
+
+/// A lock under test.
+pub(crate) trait System: Clone + Send + Sync + Sized + 'static {
+    /// Connects.
+    fn connect(setup: &Setup) -> impl Future<Output = Self> + Send;
+
+    /// Runs `body` under the lock of this name and gives the lock back; waits as long as it takes.
+    fn locked<F>(&self, mode: Mode, key: &str, body: F) -> impl Future<Output = F::Output> + Send
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static;
+}
+
+/// The systems by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Two round trips that do nothing.
+    Empty,
+    /// Two round trips with the smallest scripts that lock: the floor.
+    Raw,
+    Dlock,
+    Rslock,
+    RedisLock,
+    Rlock,
+    RdsLock,
+    Distkit,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Empty,
+        Self::Raw,
+        Self::Dlock,
+        Self::Rslock,
+        Self::RedisLock,
+        Self::Rlock,
+        Self::RdsLock,
+        Self::Distkit,
+    ];
+
+    /// Those that wait for a lock, which the floor cannot.
+    pub(crate) const LOCKS: [Self; 6] = [
+        Self::Dlock,
+        Self::Rslock,
+        Self::RedisLock,
+        Self::Rlock,
+        Self::RdsLock,
+        Self::Distkit,
+    ];
+
+    /// Those that have a read/write lock.
+    pub(crate) const READ_WRITE: [Self; 4] =
+        [Self::Dlock, Self::Rlock, Self::RdsLock, Self::Distkit];
+
+    /// Those that work on a Redis Cluster.
+    pub(crate) const CLUSTER: [Self; 4] = [Self::Empty, Self::Raw, Self::Dlock, Self::Rslock];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Raw => "raw",
+            Self::Dlock => "dlock",
+            Self::Rslock => "rslock",
+            Self::RedisLock => "redis-lock",
+            Self::Rlock => "rlock",
+            Self::RdsLock => "rds_lock",
+            Self::Distkit => "distkit",
+        }
+    }
+
+    /// Whether its clients send `SET` themselves, outside of scripts.
+    pub(crate) fn sends_set(self) -> bool {
+        matches!(self, Self::Rslock | Self::RedisLock)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
+        found.ok_or_else(|| format!("no system is called `{text}`"))
+    }
+}
+
+/// Runs a generic function with the system's type: `with_system!(kind, S => run::<S>(…).await)`.
+macro_rules! with_system {
+    ($kind:expr, $S:ident => $body:expr) => {
+        match $kind {
+            $crate::system::Kind::Empty => {
+                type $S = $crate::system::Empty;
+                $body
+            }
+            $crate::system::Kind::Raw => {
+                type $S = $crate::system::Raw;
+                $body
+            }
+            $crate::system::Kind::Dlock => {
+                type $S = $crate::system::Dlock;
+                $body
+            }
+            $crate::system::Kind::Rslock => {
+                type $S = $crate::system::Rslock;
+                $body
+            }
+            $crate::system::Kind::RedisLock => {
+                type $S = $crate::system::RedisLock;
+                $body
+            }
+            $crate::system::Kind::Rlock => {
+                type $S = $crate::system::Rlock;
+                $body
+            }
+            $crate::system::Kind::RdsLock => {
+                type $S = $crate::system::RdsLock;
+                $body
+            }
+            $crate::system::Kind::Distkit => {
+                type $S = $crate::system::Distkit;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_system;

@@ -1,0 +1,52 @@
+//! `rlock`: read/write locks, polling, with renewal.
+
+use rlock::{AcquireOptions, async_lock::RLock};
+
+use super::{Mode, POLL, Setup, System};
+
+#[derive(Clone)]
+pub(crate) struct Rlock {
+    client: RLock,
+    options: AcquireOptions,
+}
+
+impl System for Rlock {
+    async fn connect(setup: &Setup) -> Self {
+        let client = RLock::new(setup.url.as_str()).await;
+        let options = AcquireOptions::builder()
+            .ttl(setup.lease)
+            .retry_interval(POLL)
+            .build();
+        Self {
+            client: client.expect("the server takes connections"),
+            options: options.expect("valid options"),
+        }
+    }
+
+    async fn locked<F>(&self, mode: Mode, key: &str, body: F) -> F::Output
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match mode {
+            Mode::Read => {
+                let guard = self
+                    .client
+                    .acquire_read_with_options(key, self.options.clone());
+                let mut guard = guard.await.expect("the lock is granted");
+                let output = body.await;
+                guard.release().await.expect("the lock was held");
+                output
+            }
+            Mode::Write => {
+                let guard = self
+                    .client
+                    .acquire_write_with_options(key, self.options.clone());
+                let mut guard = guard.await.expect("the lock is granted");
+                let output = body.await;
+                guard.release().await.expect("the lock was held");
+                output
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Whether the numbers are what they are meant to be.
+
+use std::fmt::Write as _;
+
+use crate::{results::Results, system::Kind};
+
+/// The results, judged one by one.
+struct Verdicts<'a> {
+    results: &'a Results,
+    text: String,
+}
+
+/// A Markdown table of all criteria that the results allow to judge.
+pub(crate) fn to_markdown(results: &Results) -> String {
+    let mut verdicts = Verdicts {
+        results,
+        text: "\n### Summary\n\n| criterion | measured | |\n|---|---:|---|\n".into(),
+    };
+    verdicts.uncontended();
+    verdicts.hot_key();
+    verdicts.one_process();
+    verdicts.readers();
+    verdicts.the_rest();
+    verdicts.text
+}
+
+impl Verdicts<'_> {
+    fn judge(&mut self, criterion: &str, value: Option<f64>, passes: impl Fn(f64) -> bool) {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            let verdict = if passes(value) { "PASS" } else { "**FAIL**" };
+            let _ = writeln!(self.text, "| {criterion} | {value:.2} | {verdict} |");
+        }
+    }
+
+    fn get(&self, workload: &str, system: &str, metric: &str) -> Option<f64> {
+        self.results.get(workload, system, metric)
+    }
+
+    fn ratio(&self, workload: &str, metric: &str, of: &str, to: &str) -> Option<f64> {
+        Some(self.get(workload, of, metric)? / self.get(workload, to, metric)?)
+    }
+
+    /// The peers' values, dlock and the floor left out.
+    fn peers(&self, workload: &str, metric: &str, read_write_only: bool) -> Vec<f64> {
+        let floor = [Kind::Dlock, Kind::Raw, Kind::Empty];
+        let peers = Kind::ALL.into_iter().filter(|kind| {
+            !floor.contains(kind) && (!read_write_only || Kind::READ_WRITE.contains(kind))
+        });
+        peers
+            .filter_map(|kind| self.get(workload, kind.name(), metric))
+            .collect()
+    }
+
+    /// dlock's value as a multiple of the peers' largest.
+    fn against_best(&self, workload: &str, metric: &str, read_write_only: bool) -> Option<f64> {
+        let peers = self.peers(workload, metric, read_write_only);
+        let best = peers.into_iter().reduce(f64::max)?;
+        Some(self.get(workload, "dlock", metric)? / best)
+    }
+
+    fn uncontended(&mut self) {
+        let value = self.ratio("w1", "p50", "dlock", "raw");
+        self.judge("w1: p50 <= 1.15 x raw", value, |v| v <= 1.15);
+        let value = self.ratio("w1", "p50", "dlock (cluster)", "raw (cluster)");
+        self.judge("w1, cluster: p50 <= 1.15 x raw", value, |v| v <= 1.15);
+        for w in ["w2-64", "w2-256"] {
+            let value = self.ratio(w, "pairs", "dlock", "raw");
+            self.judge(&format!("{w}: pairs/s >= 0.85 x raw"), value, |v| v >= 0.85);
+            let value = self.ratio(w, "pairs", "dlock (cluster)", "raw (cluster)");
+            let criterion = format!("{w}, cluster: pairs/s >= 0.85 x raw");
+            self.judge(&criterion, value, |v| v >= 0.85);
+            let value = self.against_best(w, "pairs", true);
+            let criterion = format!("{w}: pairs/s > 1 x best read/write peer");
+            self.judge(&criterion, value, |v| v > 1.0);
+            let value = self.against_best(w, "pairs", false);
+            let criterion = format!("{w}: pairs/s >= 0.7 x best mutex");
+            self.judge(&criterion, value, |v| v >= 0.7);
+        }
+    }
+
+    fn hot_key(&mut self) {
+        for w in ["w3-2", "w3-8", "w3-32"] {
+            let peers = self.peers(w, "wait max", false);
+            let shortest = peers.into_iter().reduce(f64::min);
+            let own = self.get(w, "dlock", "wait max");
+            if w == "w3-8" {
+                let value = shortest.zip(own).map(|(peers, own)| peers / own);
+                let criterion = format!("{w}: shortest longest wait of a peer >= 20 x dlock's");
+                self.judge(&criterion, value, |v| v >= 20.0);
+            }
+            for system in ["dlock", "dlock (cluster)"] {
+                let fewest = self.get(w, system, "fewest of a process");
+                let most = self.get(w, system, "most of a process");
+                let value = fewest.zip(most).map(|(fewest, most)| fewest / most);
+                let criterion = format!("{w}, {system}: slowest process >= 0.8 x fastest");
+                self.judge(&criterion, value, |v| v >= 0.8);
+                let value = self.get(w, system, "round trips");
+                let criterion = format!("{w}, {system}: round trips per acquisition <= 5");
+                self.judge(&criterion, value, |v| v <= 5.0);
+                let value = self.get(w, system, "of what hold + 2 round trips allow");
+                let criterion = format!("{w}, {system}: >= 90 % of hold + 2 round trips");
+                self.judge(&criterion, value, |v| v >= 90.0);
+            }
+        }
+    }
+
+    fn one_process(&mut self) {
+        for system in ["dlock", "dlock (cluster)"] {
+            let value = self.get("w4", system, "acquisitions");
+            let criterion = format!("w4, {system}: >= 200,000 acquisitions/s");
+            self.judge(&criterion, value, |v| v >= 200_000.0);
+            let value = self.get("w4", system, "its wait max").map(|ms| ms / 5.0);
+            let criterion = format!("w4, {system}: another process waits <= 3 slices of 5 ms");
+            self.judge(&criterion, value, |v| v <= 3.0);
+        }
+        let value = self.against_best("w4", "acquisitions", false);
+        self.judge("w4: >= 20 x best peer", value, |v| v >= 20.0);
+    }
+
+    fn readers(&mut self) {
+        let value = self.against_best("w5", "operations", true);
+        self.judge("w5: operations/s >= 1 x best peer", value, |v| v >= 1.0);
+        for system in ["dlock", "dlock (cluster)"] {
+            let value = self.get("w5", system, "writer wait max");
+            let criterion = format!("w5, {system}: longest wait of a writer < 30 ms");
+            self.judge(&criterion, value, |v| v < 30.0);
+        }
+    }
+
+    fn the_rest(&mut self) {
+        let value = self.get("w6", "dlock", "grant after a holder's death");
+        self.judge("w6: next grant within lease + 250 ms", value, |v| {
+            v <= 2250.0
+        });
+        let value = self.get("w6", "dlock", "grant past a dead waiter");
+        self.judge("w6: dead waiter costs < 1500 ms", value, |v| v < 1500.0);
+        for system in ["dlock", "dlock (cluster)"] {
+            let value = self.get("w7", system, "lost");
+            self.judge(&format!("w7, {system}: 0 lost"), value, |v| v == 0.0);
+            let value = self.get("w7", system, "client CPU");
+            let criterion = format!("w7, {system}: client < 25 % of a core");
+            self.judge(&criterion, value, |v| v < 25.0);
+        }
+        let value = self.get("w8", "attribute", "time");
+        self.judge("w8: attribute < 1000 ns per call", value, |v| v < 1000.0);
+        let value = self.get("w9", "dlock", "growth");
+        self.judge("w9: memory flat, < 2 bytes per pair", value, |v| v < 2.0);
+    }
+}

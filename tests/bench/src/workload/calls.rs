@@ -1,0 +1,82 @@
+//! What the server spends on dlock's scripts, and what each of their commands adds.
+
+use redis::{Client, Script, aio::MultiplexedConnection, cmd};
+
+use super::{LEASE, Lab};
+use crate::{results::Results, server::Site, system::Kind};
+
+const RUNS: usize = 20_000;
+const BATCH: usize = 200;
+
+/// The commands of an uncontended acquire and release, one more in each script.
+const STEPS: [(&str, &str); 8] = [
+    ("nothing", ""),
+    ("+ TIME", "redis.call('TIME') "),
+    (
+        "+ HMGET",
+        "redis.call('HMGET', KEYS[1], 't', 'w', 'r', 'q', 'x', '+a') ",
+    ),
+    (
+        "+ HSET",
+        "redis.call('HSET', KEYS[1], 't', 1, 'x', 1, '+a', 'w 1700000000000000 1700000000000000 ', 'w', '1 1 a') ",
+    ),
+    ("+ PEXPIRE", "redis.call('PEXPIRE', KEYS[1], 31000) "),
+    (
+        "+ HMGET of the release",
+        "redis.call('HMGET', KEYS[1], '+a', 't', 'w', 'r', 'q') ",
+    ),
+    ("+ HDEL", "redis.call('HDEL', KEYS[1], '+a', 'w', 'x') "),
+    (
+        "+ PEXPIRE of the release",
+        "redis.call('PEXPIRE', KEYS[1], 1000) ",
+    ),
+];
+
+pub(super) async fn run(lab: &Lab, results: &mut Results) {
+    if !lab.systems.contains(&Kind::Dlock) {
+        return;
+    }
+    let site = &lab.standalone;
+    let setup = site.setup(LEASE);
+    let client = Client::open(setup.url).expect("a valid URL");
+    let connection = client.get_multiplexed_async_connection().await;
+    let mut connection = connection.expect("the server takes connections");
+    for _ in 0..lab.repeats {
+        let mut code = String::new();
+        for (step, call) in STEPS {
+            code.push_str(call);
+            let script = format!("{code}return {{1, 1700000000000000}}");
+            let usec = time(site, &mut connection, &script).await;
+            results.add("calls", step, "EVALSHA so far", "us", usec);
+        }
+        site.flush().await;
+    }
+}
+
+/// What the server says one run of the script takes.
+async fn time(site: &Site, connection: &mut MultiplexedConnection, code: &str) -> f64 {
+    let mut load = cmd("SCRIPT");
+    let loaded = load.arg("LOAD").arg(code).exec_async(connection).await;
+    loaded.expect("the server takes the script");
+    let script = Script::new(code);
+    let mut before = site.commands().await;
+    // The first batch warms up.
+    for batch in 0..=RUNS / BATCH {
+        if batch == 1 {
+            before = site.commands().await;
+        }
+        let mut pipeline = redis::pipe();
+        for n in 0..BATCH {
+            pipeline
+                .cmd("EVALSHA")
+                .arg(script.get_hash())
+                .arg(1)
+                .arg(format!("bench:{n}"))
+                .ignore();
+        }
+        let run = pipeline.exec_async(connection).await;
+        run.expect("the script runs");
+    }
+    let spent = site.commands().await.since(&before);
+    spent.usec_per_call("evalsha")
+}

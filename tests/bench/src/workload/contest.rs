@@ -1,0 +1,253 @@
+//! Several processes after the same key.
+
+use std::{
+    fmt::Write as _,
+    process::Stdio,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    process::{Child, ChildStdin, ChildStdout, Command},
+    task::JoinSet,
+};
+
+use crate::{
+    measure::{Samples, Timer, client_cpu, count},
+    server::{Commands, Site},
+    system::{Kind, Mode, Setup, System, with_system},
+};
+
+/// What the processes do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contest<'a> {
+    pub(super) kind: Kind,
+    pub(super) processes: usize,
+    pub(super) tasks: usize,
+    /// How many of 1000 acquisitions are writes.
+    pub(super) writes: u32,
+    pub(super) hold: Duration,
+    /// Between two acquisitions.
+    pub(super) think: Duration,
+    pub(super) lasts: Duration,
+    pub(super) lease: Duration,
+    pub(super) key: &'a str,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Acquisitions of each process within the time.
+    pub(super) shares: Vec<usize>,
+    /// Waits in us.
+    pub(super) writes: Samples,
+    pub(super) reads: Samples,
+    /// Measured holds in us.
+    pub(super) holds: Samples,
+    pub(super) client_cpu: Duration,
+    pub(super) server_cpu: Duration,
+    pub(super) commands: Commands,
+}
+
+impl Outcome {
+    pub(super) fn acquisitions(&self) -> f64 {
+        count(self.shares.iter().sum())
+    }
+}
+
+/// One of the processes, while it runs.
+pub(super) struct Contender {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Contender {
+    /// Starts a process and waits until it is connected.
+    pub(super) async fn start(contest: &Contest<'_>, site: &Site) -> Self {
+        let numbers = [
+            contest.tasks.to_string(),
+            contest.writes.to_string(),
+            contest.hold.as_micros().to_string(),
+            contest.think.as_micros().to_string(),
+            contest.lasts.as_micros().to_string(),
+            contest.lease.as_micros().to_string(),
+        ];
+        let mut process = Command::new(std::env::current_exe().expect("this program has a path"))
+            .args(["child", contest.kind.name(), contest.key])
+            .arg(site.setup(contest.lease).url)
+            .args(numbers)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("this program starts again");
+        let input = process.stdin.take().expect("it is piped");
+        let output = process.stdout.take().expect("it is piped");
+        let mut contender = Self {
+            process,
+            input,
+            output: BufReader::new(output),
+        };
+        assert_eq!(contender.line().await, "ready", "the process connects");
+        contender
+    }
+
+    /// Lets it begin.
+    pub(super) async fn go(&mut self) {
+        let told = self.input.write_all(b"go\n").await;
+        told.expect("the process listens");
+    }
+
+    /// The next line that it prints.
+    pub(super) async fn line(&mut self) -> String {
+        let mut line = String::new();
+        let read = self.output.read_line(&mut line).await;
+        read.expect("the process prints");
+        line.trim_end().to_owned()
+    }
+
+    /// Kills it (SIGKILL).
+    pub(super) async fn kill(&mut self) {
+        self.process.kill().await.expect("it can be killed");
+    }
+
+    /// Waits for its end and adds what it measured.
+    pub(super) async fn finish(mut self, outcome: &mut Outcome) {
+        let mut text = String::new();
+        let read = self.output.read_to_string(&mut text).await;
+        read.expect("the process prints");
+        let status = self.process.wait().await.expect("the process ends");
+        assert!(status.success(), "the process fails: {status}");
+        let mut share = 0;
+        for line in text.lines() {
+            let (what, value) = line.split_once(' ').expect("a name and a number");
+            let value: f64 = value.parse().expect("a number");
+            match what {
+                "write" => outcome.writes.add(value),
+                "read" => outcome.reads.add(value),
+                "hold" => outcome.holds.add(value),
+                "in-time" => share += 1,
+                "cpu" => outcome.client_cpu += Duration::from_secs_f64(value / 1e6),
+                other => panic!("a process of ours printed {other}"),
+            }
+        }
+        outcome.shares.push(share);
+    }
+}
+
+/// Runs the contest.
+pub(super) async fn run(contest: &Contest<'_>, site: &Site) -> Outcome {
+    let mut contenders = Vec::new();
+    for _ in 0..contest.processes {
+        contenders.push(Contender::start(contest, site).await);
+    }
+    let (cpu, commands) = (site.cpu().await, site.commands().await);
+    for contender in &mut contenders {
+        contender.go().await;
+    }
+    let mut outcome = Outcome::default();
+    for contender in contenders {
+        contender.finish(&mut outcome).await;
+    }
+    outcome.server_cpu = site.cpu().await - cpu;
+    outcome.commands = site.commands().await.since(&commands);
+    site.flush().await;
+    outcome
+}
+
+/// What a started process does: `child SYSTEM KEY URL` and the numbers.
+pub(crate) async fn run_child(arguments: &[String]) {
+    let [kind, key, url, numbers @ ..] = arguments else {
+        panic!("child SYSTEM KEY URL NUMBERS");
+    };
+    let kind: Kind = kind.parse().expect("a system");
+    let numbers: Vec<u64> = numbers
+        .iter()
+        .map(|number| number.parse().expect("a number"))
+        .collect();
+    let [tasks, writes, hold, think, lasts, lease] = numbers[..] else {
+        panic!("six numbers");
+    };
+    let contest = Contest {
+        kind,
+        processes: 1,
+        tasks: usize::try_from(tasks).expect("few tasks"),
+        writes: u32::try_from(writes).expect("of a thousand"),
+        hold: Duration::from_micros(hold),
+        think: Duration::from_micros(think),
+        lasts: Duration::from_micros(lasts),
+        lease: Duration::from_micros(lease),
+        key,
+    };
+    let setup = Setup {
+        url: url.clone(),
+        lease: contest.lease,
+    };
+    let report = with_system!(kind, S => contend::<S>(&contest, &setup).await);
+    print!("{report}");
+}
+
+async fn contend<S: System>(contest: &Contest<'_>, setup: &Setup) -> String {
+    let system = S::connect(setup).await;
+    let timer = Timer::start();
+    println!("ready");
+    let mut line = String::new();
+    let mut input = BufReader::new(tokio::io::stdin());
+    input.read_line(&mut line).await.expect("the parent speaks");
+    if line != "go\n" {
+        return String::new();
+    }
+    let (start, cpu) = (Instant::now(), client_cpu());
+    let mut running = JoinSet::new();
+    for _ in 0..contest.tasks {
+        let (system, timer) = (system.clone(), timer.clone());
+        let (key, contest) = (
+            Arc::<str>::from(contest.key),
+            Contest {
+                key: "",
+                ..*contest
+            },
+        );
+        running.spawn(async move { compete(&system, &timer, &key, &contest, start).await });
+    }
+    let mut report = running.join_all().await.concat();
+    let cpu = client_cpu() - cpu;
+    let _ = writeln!(report, "cpu {}", cpu.as_micros());
+    report
+}
+
+async fn compete<S: System>(
+    system: &S,
+    timer: &Timer,
+    key: &str,
+    contest: &Contest<'static>,
+    start: Instant,
+) -> String {
+    let mut report = String::new();
+    while start.elapsed() < contest.lasts {
+        let mode = if fastrand::u32(0..1000) < contest.writes {
+            Mode::Write
+        } else {
+            Mode::Read
+        };
+        let asked = Instant::now();
+        let (timer_of_body, hold) = (timer.clone(), contest.hold);
+        let body = async move {
+            let granted = Instant::now();
+            timer_of_body.sleep(hold).await;
+            (granted, granted.elapsed())
+        };
+        let (granted, held) = system.locked(mode, key, body).await;
+        let mode = if mode == Mode::Write { "write" } else { "read" };
+        let waited = granted - asked;
+        let _ = writeln!(report, "{mode} {}", waited.as_secs_f64() * 1e6);
+        let _ = writeln!(report, "hold {}", held.as_secs_f64() * 1e6);
+        if granted - start < contest.lasts {
+            report.push_str("in-time 1\n");
+        }
+        timer.sleep(contest.think).await;
+    }
+    report
+}

@@ -1,0 +1,105 @@
+//! w6: processes die.
+
+use std::time::{Duration, Instant};
+
+use super::{
+    Lab,
+    contest::{Contender, Contest},
+};
+use crate::{
+    results::Results,
+    server::Site,
+    system::{Kind, Mode, System, with_system},
+};
+
+const LEASE: Duration = Duration::from_secs(2);
+const KEY: &str = "bench:crash";
+
+pub(super) async fn run(lab: &Lab, results: &mut Results) {
+    for _ in 0..lab.repeats {
+        for kind in lab.chosen(&Kind::LOCKS) {
+            let site = &lab.standalone;
+            let label = site.label(kind);
+            let after = with_system!(kind, S => dead_holder::<S>(kind, site).await);
+            results.add(
+                "w6",
+                &label,
+                "grant after a holder's death",
+                "ms",
+                ms(after),
+            );
+            site.flush().await;
+            let after = with_system!(kind, S => dead_waiter::<S>(kind, site).await);
+            results.add("w6", &label, "grant past a dead waiter", "ms", ms(after));
+            site.flush().await;
+        }
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+/// A process that takes the lock and would keep it for a minute.
+fn keeper(kind: Kind) -> Contest<'static> {
+    let minute = Duration::from_secs(60);
+    Contest {
+        kind,
+        processes: 1,
+        tasks: 1,
+        writes: 1000,
+        hold: minute,
+        think: Duration::ZERO,
+        lasts: minute,
+        lease: LEASE,
+        key: KEY,
+    }
+}
+
+/// From the death of the holder to the grant to who waits.
+async fn dead_holder<S: System>(kind: Kind, site: &Site) -> Duration {
+    let system = S::connect(&site.setup(LEASE)).await;
+    let mut holder = Contender::start(&keeper(kind), site).await;
+    holder.go().await;
+    // Long enough to hold it, and at any point between two renewals.
+    tokio::time::sleep(Duration::from_millis(300 + fastrand::u64(0..700))).await;
+    let waiter = tokio::spawn(async move {
+        let granted = async { Instant::now() };
+        system.locked(Mode::Write, KEY, granted).await
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let died = Instant::now();
+    holder.kill().await;
+    let granted = waiter.await.expect("the lock is granted");
+    assert!(granted > died, "the holder held it until it died");
+    granted - died
+}
+
+/// From the release to the grant, when the first who waits has just died.
+async fn dead_waiter<S: System>(kind: Kind, site: &Site) -> Duration {
+    let setup = site.setup(LEASE);
+    let (holder, waiter) = (S::connect(&setup).await, S::connect(&setup).await);
+    let (end, ended) = tokio::sync::oneshot::channel();
+    let (begin, begun) = tokio::sync::oneshot::channel();
+    let holding = tokio::spawn(async move {
+        let body = async move {
+            let _ = begin.send(());
+            let _ = ended.await;
+            Instant::now()
+        };
+        holder.locked(Mode::Write, KEY, body).await
+    });
+    begun.await.expect("the lock is free at first");
+    let mut first = Contender::start(&keeper(kind), site).await;
+    first.go().await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let second = tokio::spawn(async move {
+        let granted = async { Instant::now() };
+        waiter.locked(Mode::Write, KEY, granted).await
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    first.kill().await;
+    end.send(()).expect("the holder waits for this");
+    let released = holding.await.expect("the lock was held");
+    second.await.expect("the lock is granted") - released
+}

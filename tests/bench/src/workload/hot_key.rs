@@ -1,0 +1,102 @@
+//! w3: one hot key, several processes.
+
+use std::time::{Duration, Instant};
+
+use super::{LEASE, Lab, contest};
+use crate::{
+    measure::{Samples, count},
+    results::Results,
+    server::Site,
+    system::{Empty, Kind, Mode, Setup, System},
+};
+
+const HOLD: Duration = Duration::from_millis(1);
+
+pub(super) async fn run(lab: &Lab, results: &mut Results) {
+    let lasts = Duration::from_millis(lab.pick(2000, 5000));
+    for _ in 0..lab.repeats {
+        for (workload, processes) in [("w3-2", 2), ("w3-8", 8), ("w3-32", 32)] {
+            for kind in lab.chosen(&Kind::LOCKS) {
+                one(&lab.standalone, results, workload, processes, kind, lasts).await;
+            }
+            if lab.systems.contains(&Kind::Dlock) {
+                let site = &lab.cluster;
+                one(site, results, workload, processes, Kind::Dlock, lasts).await;
+            }
+        }
+    }
+}
+
+async fn one(
+    site: &Site,
+    results: &mut Results,
+    workload: &'static str,
+    processes: usize,
+    kind: Kind,
+    lasts: Duration,
+) {
+    let round_trip = round_trip(site.setup(LEASE)).await;
+    let contest = contest::Contest {
+        kind,
+        processes,
+        tasks: 1,
+        writes: 1000,
+        hold: HOLD,
+        think: Duration::ZERO,
+        lasts,
+        lease: LEASE,
+        key: "bench:hot",
+    };
+    let outcome = contest::run(&contest, site).await;
+    let label = site.label(kind);
+    let all = count(outcome.writes.len());
+    let rate = outcome.acquisitions() / lasts.as_secs_f64();
+    // What an ideal hand-over takes: the release and the wake-up travel one way each, the question
+    // and the grant too.
+    let allowed = 1e6 / (outcome.holds.mean() + 2.0 * round_trip);
+    let (sent, inside) = outcome.commands.sent_and_inside(kind);
+    let mut add = |metric, unit, value| results.add(workload, &label, metric, unit, value);
+    add("acquisitions", "1/s", rate);
+    add(
+        "of what hold + 2 round trips allow",
+        "%",
+        100.0 * rate / allowed,
+    );
+    add("wait p50", "ms", outcome.writes.median() / 1e3);
+    add("wait p99", "ms", outcome.writes.percentile(0.99) / 1e3);
+    add("wait max", "ms", outcome.writes.max() / 1e3);
+    let shares: Samples = outcome.shares.iter().map(|share| count(*share)).collect();
+    add("fewest of a process", "1", shares.percentile(0.0));
+    add("most of a process", "1", shares.max());
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    let (sent, inside) = (sent as f64, inside as f64);
+    add("round trips", "1/acquisition", sent / all);
+    add("commands in scripts", "1/acquisition", inside / all);
+    add(
+        "client CPU",
+        "us/acquisition",
+        outcome.client_cpu.as_secs_f64() * 1e6 / all,
+    );
+    add(
+        "server CPU",
+        "us/acquisition",
+        outcome.server_cpu.as_secs_f64() * 1e6 / all,
+    );
+    add("hold", "us", outcome.holds.mean());
+    add("round trip", "us", round_trip);
+}
+
+/// The median round trip of an empty script right now, in us.
+async fn round_trip(setup: Setup) -> f64 {
+    let pairs = tokio::spawn(async move {
+        let system = Empty::connect(&setup).await;
+        let mut samples = Samples::default();
+        for _ in 0..300 {
+            let start = Instant::now();
+            system.locked(Mode::Write, "bench:hot", async {}).await;
+            samples.add(start.elapsed().as_secs_f64() * 1e6);
+        }
+        samples
+    });
+    pairs.await.expect("the task ends well").median() / 2.0
+}

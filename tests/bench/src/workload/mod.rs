@@ -1,0 +1,105 @@
+//! What is measured.
+
+mod attribute;
+mod calls;
+mod contest;
+mod crash;
+mod hot_key;
+mod latency;
+mod leak;
+mod readers;
+mod renewal;
+mod tasks;
+mod throughput;
+
+use std::time::Duration;
+
+pub(crate) use self::contest::run_child;
+use crate::{results::Results, server::Site, system::Kind};
+
+/// The lease of ordinary runs; long enough that nothing is renewed.
+pub(crate) const LEASE: Duration = Duration::from_secs(30);
+
+/// The workloads and what they are called in the table.
+pub(crate) const TITLES: [(&str, &str); 13] = [
+    (
+        "w1",
+        "one task, distinct keys, acquire and release: one round trip each",
+    ),
+    (
+        "w2-64",
+        "64 tasks, 10,000 keys: throughput without contention",
+    ),
+    (
+        "w2-256",
+        "256 tasks, 10,000 keys: throughput without contention",
+    ),
+    ("w3-2", "one hot key, 2 processes, held 1 ms"),
+    ("w3-8", "one hot key, 8 processes, held 1 ms"),
+    ("w3-32", "one hot key, 32 processes, held 1 ms"),
+    ("w4", "one hot key, 64 tasks in one process, not held"),
+    (
+        "w5",
+        "readers and writers on a hot key: 2 processes with 8 tasks, 95 % reads, held 1 ms",
+    ),
+    ("w6", "a process with a 2 s lease is killed"),
+    ("w7", "held locks renewed"),
+    ("w8", "the attribute against the guard, in memory"),
+    ("w9", "memory over lock/unlock pairs on distinct keys"),
+    ("calls", "what the server spends on the scripts of w2"),
+];
+
+/// Where and how thoroughly to measure.
+#[derive(Debug)]
+pub(crate) struct Lab {
+    pub(crate) standalone: Site,
+    pub(crate) cluster: Site,
+    pub(crate) quick: bool,
+    pub(crate) repeats: usize,
+    pub(crate) systems: Vec<Kind>,
+}
+
+impl Lab {
+    /// One of two values, by thoroughness.
+    pub(crate) fn pick<T>(&self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    /// Those of `kinds` that were asked for.
+    pub(crate) fn chosen<'a>(&'a self, kinds: &'a [Kind]) -> impl Iterator<Item = Kind> + 'a {
+        let wanted = |kind: &Kind| self.systems.contains(kind);
+        kinds.iter().copied().filter(wanted)
+    }
+
+    /// Every site with the systems that work there.
+    pub(crate) fn places(&self) -> Vec<(&Site, Kind)> {
+        let standalone = self.chosen(&Kind::ALL).map(|kind| (&self.standalone, kind));
+        let cluster = self
+            .chosen(&Kind::CLUSTER)
+            .map(|kind| (&self.cluster, kind));
+        standalone.chain(cluster).collect()
+    }
+}
+
+/// Runs the workloads whose names start with one of `only`, or all.
+pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|only| name == only);
+    macro_rules! step {
+        ($name:literal, $run:expr) => {
+            if wanted($name) {
+                eprintln!("{}", $name);
+                $run.await;
+            }
+        };
+    }
+    step!("w1", latency::run(lab, results));
+    step!("w2", throughput::run(lab, results));
+    step!("calls", calls::run(lab, results));
+    step!("w3", hot_key::run(lab, results));
+    step!("w4", tasks::run(lab, results));
+    step!("w5", readers::run(lab, results));
+    step!("w6", crash::run(lab, results));
+    step!("w7", renewal::run(lab, results));
+    step!("w8", attribute::run(lab, results));
+    step!("w9", leak::run(lab, results));
+}

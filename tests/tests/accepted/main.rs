@@ -1,0 +1,32 @@
+//! What the attribute accepts: one shape of function, or one argument, per file.
+
+mod async_trait;
+mod boxed_future;
+mod captures;
+mod client;
+mod crate_path;
+mod durations;
+mod early_return;
+mod error_types;
+mod generics;
+mod guard;
+mod impl_trait;
+mod in_macro;
+mod key_expression;
+mod keys;
+mod mode;
+mod name;
+mod names_like_ours;
+mod nested;
+mod on_busy;
+mod on_busy_closure;
+mod on_lost;
+mod patterns;
+mod plain;
+mod self_kinds;
+mod send;
+mod sync;
+mod trait_methods;
+mod under_other_attributes;
+mod wait;
+mod when;

@@ -1,0 +1,129 @@
+//! Annotated functions that call one another.
+
+use dlock::{Client, Error, Mode, distributed_lock};
+use dlock_tests::{connect, stores, unique_prefix};
+
+#[distributed_lock(key = "order", client = client, mode = outer, guard = lock)]
+async fn nested(client: &Client, outer: Mode, inner: Mode) -> Result<bool, Error> {
+    let entered = entered(client, inner).await?;
+    Ok(entered == lock.fencing_token().as_u64())
+}
+
+#[distributed_lock(key = "order", client = client, mode = mode, guard = lock, wait = "none")]
+async fn entered(client: &Client, mode: Mode) -> Result<u64, Error> {
+    Ok(lock.fencing_token().as_u64())
+}
+
+#[tokio::test]
+async fn a_nested_call_enters_again_unless_it_asks_for_more() {
+    for url in stores().await {
+        let client = connect(&url, &unique_prefix()).await;
+        for (outer, inner) in [
+            (Mode::Write, Mode::Write),
+            (Mode::Write, Mode::Read),
+            (Mode::Read, Mode::Read),
+        ] {
+            assert!(nested(&client, outer, inner).await.expect("its own lock"));
+        }
+        let error = nested(&client, Mode::Read, Mode::Write).await;
+        assert!(
+            error
+                .expect_err("it would wait for itself")
+                .is_would_deadlock()
+        );
+    }
+}
+
+#[distributed_lock(key = "a", client = client)]
+async fn first(client: &Client) -> Result<(), Error> {
+    second(client).await
+}
+
+#[distributed_lock(key = "b", client = client)]
+async fn second(client: &Client) -> Result<(), Error> {
+    third(client).await
+}
+
+#[distributed_lock(key = "a", client = client, wait = "none")]
+async fn third(client: &Client) -> Result<(), Error> {
+    fourth(client).await
+}
+
+#[distributed_lock(keys = ["c", "b", "a"], client = client, wait = "none", guard = locks)]
+async fn fourth(client: &Client) -> Result<(), Error> {
+    assert_eq!(locks.len(), 3);
+    let current = dlock::current().expect("held");
+    assert_eq!(
+        current.key().name(),
+        "c",
+        "the only one that was not held yet"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_lock_further_out_is_remembered() {
+    for url in stores().await {
+        let client = connect(&url, &unique_prefix()).await;
+        first(&client).await.expect("all its own");
+    }
+}
+
+#[distributed_lock(key = "order", client = client)]
+async fn spawns(client: &Client) -> Result<Result<u64, Error>, Error> {
+    let client = client.clone();
+    let spawned = tokio::spawn(async move { entered(&client, Mode::Read).await });
+    Ok(spawned.await.expect("no panic"))
+}
+
+#[tokio::test]
+async fn a_spawned_task_does_not_inherit_the_lock() {
+    let client = connect("memory://", &unique_prefix()).await;
+    let inside = spawns(&client).await.expect("free");
+    assert!(inside.expect_err("another task").is_contended());
+}
+
+#[distributed_lock(key = "order", client = client)]
+async fn with_other_client(client: &Client, other: &Client) -> Result<Result<u64, Error>, Error> {
+    Ok(entered(other, Mode::Read).await)
+}
+
+#[tokio::test]
+async fn another_client_is_another_holder() {
+    for url in stores().await {
+        let prefix = unique_prefix();
+        let (one, two) = (connect(&url, &prefix).await, connect(&url, &prefix).await);
+        let inside = with_other_client(&one, &two).await.expect("free");
+        assert!(inside.expect_err("held by the first").is_contended());
+    }
+}
+
+#[distributed_lock(key = "{held}", client = client)]
+async fn cross(
+    client: &Client,
+    held: &str,
+    wanted: &str,
+    both: &tokio::sync::Barrier,
+) -> Result<(), Error> {
+    both.wait().await;
+    want(client, wanted).await
+}
+
+#[distributed_lock(key = "{wanted}", client = client, wait = "100ms")]
+async fn want(client: &Client, wanted: &str) -> Result<(), Error> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_tasks_that_wait_for_each_other_end_by_wait() {
+    for url in stores().await {
+        let client = connect(&url, &unique_prefix()).await;
+        let both = tokio::sync::Barrier::new(2);
+        let (one, two) = tokio::join!(
+            cross(&client, "x", "y", &both),
+            cross(&client, "y", "x", &both)
+        );
+        let refused = one.and(two).expect_err("one of them has to give way");
+        assert!(refused.is_timeout(), "{refused}");
+    }
+}

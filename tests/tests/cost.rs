@@ -1,0 +1,111 @@
+//! What the scripts cost the server: the commands that run inside them.
+
+use std::time::Duration;
+
+use dlock::__internals::{HoldId, Op, Script, encode, fencing_token, lock_key, script_source};
+use dlock::LockKey;
+use dlock::Mode::{self, Read, Write};
+use dlock_tests::RedisServer;
+use redis::aio::MultiplexedConnection;
+
+/// A server of its own, whose statistics nobody else disturbs.
+struct Meter {
+    _server: RedisServer,
+    connection: MultiplexedConnection,
+    key: LockKey,
+}
+
+impl Meter {
+    async fn new() -> Self {
+        let server = RedisServer::start().await;
+        let client = redis::Client::open(server.url()).expect("a URL");
+        Self {
+            connection: client
+                .get_multiplexed_async_connection()
+                .await
+                .expect("the server answers"),
+            _server: server,
+            key: lock_key("cost", "lock").expect("a valid name"),
+        }
+    }
+
+    async fn ask(&mut self, command: &redis::Cmd) -> redis::Value {
+        command
+            .query_async(&mut self.connection)
+            .await
+            .expect("the server carries it out")
+    }
+
+    /// How many commands an operation's script runs.
+    async fn cost(&mut self, op: &Op) -> usize {
+        self.ask(redis::cmd("CONFIG").arg("RESETSTAT")).await;
+        let mut eval = redis::cmd("EVAL");
+        eval.arg(script_source(Script::of(op)));
+        encode(&mut eval, &self.key, op, "SPUBLISH");
+        self.ask(&eval).await;
+        let info = self.ask(redis::cmd("INFO").arg("commandstats")).await;
+        let info: String = redis::from_redis_value(info).expect("text");
+        info.lines()
+            .filter(|line| !line.starts_with("cmdstat_eval") && !line.starts_with("cmdstat_config"))
+            .filter_map(|line| line.split_once(":calls=")?.1.split(',').next())
+            .map(|calls| calls.parse::<usize>().expect("a number"))
+            .sum()
+    }
+}
+
+fn id(number: usize) -> HoldId {
+    HoldId::parse(&format!("client/0/{number:x}")).expect("an id")
+}
+
+fn acquire(number: usize, mode: Mode) -> Op {
+    Op::Acquire {
+        hold: id(number),
+        mode,
+        lease: Duration::from_secs(60),
+        owner: None,
+        queue: Some(Duration::from_secs(60)),
+    }
+}
+
+fn release(number: usize) -> Op {
+    Op::Release {
+        hold: id(number),
+        last_token: fencing_token(0),
+    }
+}
+
+#[tokio::test]
+async fn without_contention_each_script_runs_four_commands() {
+    let mut meter = Meter::new().await;
+    for mode in [Write, Read] {
+        assert_eq!(meter.cost(&acquire(0, mode)).await, 4, "acquire {mode}");
+        assert_eq!(meter.cost(&release(0)).await, 4, "release {mode}");
+    }
+    // The same for readers that share, however many there are.
+    for number in 0..300 {
+        assert_eq!(meter.cost(&acquire(number, Read)).await, 4, "{number}");
+    }
+    for number in 0..300 {
+        assert_eq!(meter.cost(&release(number)).await, 4, "{number}");
+    }
+}
+
+#[tokio::test]
+async fn a_hand_over_costs_the_same_however_many_wait() {
+    let mut meter = Meter::new().await;
+    meter.cost(&acquire(0, Write)).await;
+    let mut waiting = 0;
+    let mut costs = Vec::new();
+    for upto in [4, 40, 400] {
+        for number in waiting + 1..=upto {
+            meter.cost(&acquire(number, Write)).await;
+        }
+        waiting = upto;
+        let holder = costs.len();
+        let refresh = meter.cost(&acquire(upto, Write)).await;
+        let release = meter.cost(&release(holder)).await;
+        let enter = meter.cost(&acquire(holder + 1, Write)).await;
+        costs.push((refresh, release, enter));
+    }
+    assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
+}
