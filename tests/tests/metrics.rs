@@ -191,10 +191,12 @@ fn scrape(text: &str) -> BTreeMap<String, Metric> {
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {
             let (name, help) = rest.split_once(' ').expect("a help text");
-            metrics.entry(name.to_owned()).or_default().help = help.to_owned();
+            let metric = metrics.entry(name.to_owned()).or_default();
+            help.clone_into(&mut metric.help);
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').expect("a type");
-            metrics.entry(name.to_owned()).or_default().kind = kind.to_owned();
+            let metric = metrics.entry(name.to_owned()).or_default();
+            kind.clone_into(&mut metric.kind);
         } else if let Some((series, _)) = line.rsplit_once(' ') {
             let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
             let name = ["_bucket", "_sum", "_count"]

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
-use super::super::model::Row;
 use crate::duration::short;
+use crate::top::model::Row;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, row: &Row) {
     let block = Block::new()

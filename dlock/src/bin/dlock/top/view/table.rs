@@ -6,9 +6,9 @@ use ratatui::style::Modifier;
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row, Table, TableState};
 
-use super::super::model;
 use super::attention;
 use crate::duration::short;
+use crate::top::model;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, rows: &[model::Row], state: &mut TableState) {
     let number = |text: String| Cell::from(Line::from(text).alignment(Alignment::Right));

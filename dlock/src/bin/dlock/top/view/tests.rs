@@ -5,8 +5,8 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
 use ratatui::crossterm::event::KeyCode;
 
-use super::super::model::{Load, Picture, Row};
 use super::View;
+use crate::top::model::{Load, Picture, Row};
 
 /// Locks of a store in memory: `LockInfo` cannot be made up outside of the library.
 async fn picture() -> Picture {
