@@ -66,6 +66,8 @@ impl Panel {
             .filter(|one| one.workload == self.workload && one.metric == self.metric)
             // Others were measured on a single server only, so that is where to compare.
             .filter(|one| !one.system.ends_with("(cluster)") && one.value.is_finite())
+            // What the benchmark itself costs.
+            .filter(|one| one.system != "empty")
             .map(|one| Bar {
                 system: &one.system,
                 value: one.value,

@@ -51,7 +51,10 @@ fn draw_panel(picture: &mut String, panel: &Panel, bars: &[Bar<'_>], (x, y): (f6
     text(picture, "title", (x, y + 14.0), panel.title);
     let note = format!("{better} ({})", panel.source());
     text(picture, "note", (x, y + 31.0), &note);
-    let longest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    let longest = bars
+        .iter()
+        .map(|bar| bar.value)
+        .fold(f64::MIN_POSITIVE, f64::max);
     let room = PANEL.0 - NAMES - VALUES;
     let mut y = y + HEAD;
     for bar in bars {
