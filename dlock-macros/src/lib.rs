@@ -4,6 +4,8 @@ mod args;
 mod diagnostics;
 mod duration;
 mod expand;
+#[cfg(test)]
+mod expansions;
 mod function;
 mod key;
 mod plan;
@@ -16,7 +18,7 @@ use crate::args::Args;
 use crate::diagnostics::Diagnostics;
 use crate::function::Function;
 
-/// Runs a function under a distributed lock.
+/// Runs a function under a distributed lock. The `dlock` crate documents it where it re-exports it.
 #[proc_macro_attribute]
 pub fn distributed_lock(
     arguments: proc_macro::TokenStream,

@@ -47,6 +47,27 @@ async fn sometimes(lock: bool) -> String {
     held.map_or_else(String::new, |held| held.key().name().to_owned())
 }
 
+#[distributed_lock(keys = ["a:{first}", format!("a:{second}")], guard = locks)]
+async fn several(first: u64, second: u64) -> Result<usize, Error> {
+    tokio::task::yield_now().await;
+    Ok(locks.len() + usize::from(first == second))
+}
+
+#[distributed_lock(keys = names.iter(), wait = "1s")]
+async fn listed(names: &[String]) -> Result<usize, Error> {
+    tokio::task::yield_now().await;
+    Ok(names.len())
+}
+
+#[distributed_lock(key = "ledger:{name}", guard = held)]
+fn at_once(name: &str) -> Result<usize, Error> {
+    held.check()?;
+    Ok(name.len())
+}
+
+#[distributed_lock(keys = ["a", "b"], wait = "none", on_busy = ())]
+fn quietly() {}
+
 impl Service {
     /// Looks.
     ///
@@ -86,6 +107,10 @@ async fn they_run() -> Result<(), Error> {
     dlock::install(client.clone());
     assert_eq!(plain(4).await?, 4);
     job().await;
+    assert_eq!(several(1, 2).await?, 2);
+    assert_eq!(listed(&[]).await?, 0);
+    let pool = tokio::task::spawn_blocking(|| at_once("abc").inspect(|_| quietly()));
+    assert_eq!(pool.await.expect("no panic")?, 3);
     assert_eq!(sometimes(false).await, "");
     assert_eq!(many(&client, "n", vec![1, 0]).await?, Vec::<u64>::new());
     let mut service = Service {

@@ -63,7 +63,8 @@ impl<H: Holds> Grant<H> {
             lost,
             body,
             self.owned,
-            OwnedLocks::release,
+            // Boxed, as it lies beside the body, and the bodies of nested calls in one another.
+            |owned: OwnedLocks| Box::pin(owned.release()),
         )
     }
 

@@ -11,7 +11,7 @@ use super::{AsClient, Grant, Held};
 use crate::testing;
 use crate::{Client, Error, Mode};
 
-/// Locks to take, as the arguments of the attribute say. `N` is [`One`] or [`Several`].
+/// Locks to take, as the arguments of the attribute say. `N` says whether one or several.
 #[derive(Debug)]
 #[must_use]
 pub struct Request<N> {
@@ -46,7 +46,8 @@ impl Request<One> {
     /// Whatever the client reports, and `would_deadlock` when the task reads what it wants to write.
     pub async fn acquire(self) -> Result<Grant, Error> {
         let client = self.resolve_client()?;
-        self.take(client).await
+        // Boxed, as the futures of nested calls lie in one another.
+        Box::pin(self.take(client)).await
     }
 
     /// Waits for the lock on this thread.
@@ -102,7 +103,7 @@ impl Request<Several> {
     /// As for [one lock](Request::acquire).
     pub async fn acquire(self) -> Result<Grant<Vec<Held>>, Error> {
         let client = self.resolve_client()?;
-        take_all(client, self.names.0, &self.terms).await
+        Box::pin(take_all(client, self.names.0, &self.terms)).await
     }
 
     /// Waits for all the locks on this thread.

@@ -2,7 +2,7 @@ use dlock::testing::Scope;
 use locks::dlock::Error;
 
 mod locks {
-    pub(super) use dlock;
+    pub(super) extern crate dlock;
 }
 
 #[locks::dlock::distributed_lock(key = "a", crate = locks::dlock)]

@@ -8,7 +8,7 @@ async fn job(client: &Client, runs: &mut u32) {
     *runs += 1;
 }
 
-#[distributed_lock(key = "nightly", client = client, wait = "20ms", on_busy = Ok(None))]
+#[distributed_lock(key = "nightly", client = client, wait = "500ms", on_busy = Ok(None))]
 async fn report(client: &Client) -> Result<Option<u64>, Error> {
     Ok(Some(7))
 }

@@ -8,4 +8,5 @@ mod order;
 mod reentry;
 mod round_trips;
 mod scope;
+mod size;
 mod sync;

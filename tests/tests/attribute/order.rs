@@ -3,25 +3,37 @@
 use dlock::{Client, Error, distributed_lock};
 use dlock_tests::{connect, unique_prefix};
 
-#[tracing::instrument(skip_all)]
-#[distributed_lock(key = "order", client = client)]
-async fn instrumented_outside(client: &Client) -> Result<u64, Error> {
-    tokio::task::yield_now().await;
-    Ok(dlock::current().map_or(0, |lock| lock.fencing_token().as_u64()))
+/// The span in which the lock was asked for.
+fn span() -> &'static str {
+    let span = tracing::Span::current();
+    span.metadata().map_or("none", |about| about.name())
 }
 
-#[distributed_lock(key = "order", client = client)]
-#[tracing::instrument(skip_all, err)]
-async fn instrumented_inside(client: &Client) -> Result<u64, Error> {
+#[tracing::instrument(skip_all)]
+#[distributed_lock(key = span(), client = client, guard = lock)]
+async fn instrument_above(client: &Client) -> Result<String, Error> {
     tokio::task::yield_now().await;
-    Ok(dlock::current().map_or(0, |lock| lock.fencing_token().as_u64()))
+    assert_eq!(span(), "instrument_above");
+    Ok(lock.key().name().to_owned())
+}
+
+#[distributed_lock(key = span(), client = client, guard = lock)]
+#[tracing::instrument(skip_all, err)]
+async fn instrument_below(client: &Client) -> Result<String, Error> {
+    tokio::task::yield_now().await;
+    assert_eq!(span(), "instrument_below");
+    Ok(lock.key().name().to_owned())
 }
 
 #[tokio::test]
-async fn instrument_works_on_either_side() {
+async fn an_instrument_below_spans_the_wait_and_one_above_does_not() {
+    let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry());
     let client = connect("memory://", &unique_prefix()).await;
-    assert!(instrumented_outside(&client).await.expect("free") > 0);
-    assert!(instrumented_inside(&client).await.expect("free") > 0);
+    assert_eq!(instrument_above(&client).await.expect("free"), "none");
+    assert_eq!(
+        instrument_below(&client).await.expect("free"),
+        "instrument_below"
+    );
 }
 
 #[distributed_lock(key = "test", client = connect("memory://", "order").await)]

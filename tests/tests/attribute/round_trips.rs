@@ -40,26 +40,35 @@ async fn an_annotated_call_sends_what_the_guards_send() {
     let client = connect(&cluster.url(), &unique_prefix()).await;
     by_hand(&client, 0).await.expect("loads the scripts");
 
-    let guards = scripts(&cluster, async {
-        for id in 0..CALLS {
-            by_hand(&client, id).await?;
-        }
-        Ok(())
-    })
+    let guards = scripts(
+        &cluster,
+        Box::pin(async {
+            for id in 0..CALLS {
+                by_hand(&client, id).await?;
+            }
+            Ok(())
+        }),
+    )
     .await;
-    let attribute = scripts(&cluster, async {
-        for id in 0..CALLS {
-            annotated(&client, id).await?;
-        }
-        Ok(())
-    })
+    let attribute = scripts(
+        &cluster,
+        Box::pin(async {
+            for id in 0..CALLS {
+                annotated(&client, id).await?;
+            }
+            Ok(())
+        }),
+    )
     .await;
-    let several = scripts(&cluster, async {
-        for id in 0..CALLS {
-            three(&client, id).await?;
-        }
-        Ok(())
-    })
+    let several = scripts(
+        &cluster,
+        Box::pin(async {
+            for id in 0..CALLS {
+                three(&client, id).await?;
+            }
+            Ok(())
+        }),
+    )
     .await;
     assert_eq!(guards, 2 * CALLS, "one to acquire, one to release");
     assert_eq!(attribute, guards, "nested calls send nothing");

@@ -5,8 +5,11 @@ use std::time::Duration;
 use dlock::{Client, Error, ErrorKind, LossReason, blocking, distributed_lock};
 use dlock_tests::{connect, stores, unique_prefix, wait_free};
 
-#[distributed_lock(key = "order:{id}", client = client, wait = "50ms", guard = lock)]
-fn ship(client: &Client, id: u64) -> Result<u64, Error> {
+const SOON: Duration = Duration::from_secs(10);
+const NOT_LONG: Duration = Duration::from_millis(50);
+
+#[distributed_lock(key = "order:{id}", client = client, wait = wait, guard = lock)]
+fn ship(client: &Client, id: u64, wait: Duration) -> Result<u64, Error> {
     lock.check()?;
     nested(client, id)
 }
@@ -23,14 +26,14 @@ async fn it_works_inside_a_multi_threaded_runtime() {
         let held = client.rw_lock("order:1").expect("valid").write().await;
         let in_task = client.clone();
         // On the runtime's only worker, which the client's own tasks need meanwhile.
-        let refused = tokio::spawn(async move { ship(&in_task, 1) }).await;
+        let refused = tokio::spawn(async move { ship(&in_task, 1, NOT_LONG) }).await;
         assert!(refused.expect("no panic").expect_err("held").is_timeout());
         held.expect("free")
             .release()
             .await
             .expect("held to the end");
         let in_pool = client.clone();
-        let shipped = tokio::task::spawn_blocking(move || ship(&in_pool, 1)).await;
+        let shipped = tokio::task::spawn_blocking(move || ship(&in_pool, 1, SOON)).await;
         assert!(shipped.expect("no panic").expect("free") > 0);
         wait_free(&client.rw_lock("order:1").expect("valid")).await;
     }
@@ -40,11 +43,11 @@ async fn it_works_inside_a_multi_threaded_runtime() {
 async fn on_the_only_thread_of_the_client_it_says_so_at_once() {
     for url in stores().await {
         let client = connect(&url, &unique_prefix()).await;
-        let refused = ship(&client, 1).expect_err("it would wait for itself");
+        let refused = ship(&client, 1, SOON).expect_err("it would wait for itself");
         assert!(refused.is_would_deadlock(), "{refused}");
         assert!(refused.to_string().contains("spawn_blocking"), "{refused}");
         let in_pool = client.clone();
-        let shipped = tokio::task::spawn_blocking(move || ship(&in_pool, 1)).await;
+        let shipped = tokio::task::spawn_blocking(move || ship(&in_pool, 1, SOON)).await;
         assert!(shipped.expect("no panic").expect("free") > 0);
     }
 }
@@ -57,7 +60,7 @@ async fn a_blocking_client_works_inside_any_runtime() {
             .prefix(unique_prefix())
             .build_blocking()
             .expect("the store is there");
-        assert!(ship(&client.clone().into(), 1).expect("free") > 0);
+        assert!(ship(&client.clone().into(), 1, SOON).expect("free") > 0);
         client.shutdown().expect("nothing is held");
     }
 }

@@ -1,0 +1,30 @@
+pub async fn ship(order_id: u64, db: &Db) -> Result<Receipt, AppError> {
+    let __dlock_report = ::dlock::__private::report::<Result<Receipt, AppError>>;
+    match {
+        let __dlock_request = ::dlock::__private::Request::new(
+            &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),
+            "order:{order_id}",
+            ::dlock::__private::Mode::Write,
+        );
+        __dlock_request.acquire().await
+    } {
+        ::core::result::Result::Ok(__dlock_grant) => {
+            let __dlock_run = __dlock_grant
+                .run(async move {
+                    if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<
+                        Result<Receipt, AppError>,
+                    > {
+                        return __dlock_output;
+                    }
+                    db.ship(order_id).await
+                });
+            match __dlock_run.await {
+                ::core::result::Result::Ok(__dlock_output) => __dlock_output,
+                ::core::result::Result::Err(__dlock_error) => {
+                    __dlock_report(__dlock_error)
+                }
+            }
+        }
+        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+    }
+}

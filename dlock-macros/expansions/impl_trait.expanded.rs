@@ -1,0 +1,30 @@
+async fn bytes(what: impl Display) -> Result<impl Iterator<Item = u8>, Error> {
+    let __dlock_report = ::dlock::__private::report::<Result<_, Error>>;
+    match {
+        let __dlock_request = ::dlock::__private::Request::new(
+            &::core::format_args!("{__dlock_0}", __dlock_0 = what),
+            "{what}",
+            ::dlock::__private::Mode::Write,
+        );
+        __dlock_request.acquire().await
+    } {
+        ::core::result::Result::Ok(__dlock_grant) => {
+            let __dlock_run = __dlock_grant
+                .run(async move {
+                    if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<
+                        Result<_, Error>,
+                    > {
+                        return __dlock_output;
+                    }
+                    Ok(what.to_string().into_bytes().into_iter())
+                });
+            match __dlock_run.await {
+                ::core::result::Result::Ok(__dlock_output) => __dlock_output,
+                ::core::result::Result::Err(__dlock_error) => {
+                    __dlock_report(__dlock_error)
+                }
+            }
+        }
+        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+    }
+}

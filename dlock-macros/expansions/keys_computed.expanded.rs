@@ -1,0 +1,30 @@
+async fn close(orders: &[Order]) -> Result<(), Error> {
+    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>;
+    match {
+        let __dlock_request = ::dlock::__private::Request::each(
+            orders.iter().map(Order::key),
+            ::core::concat!(::core::module_path!(), "::", "close"),
+            ::dlock::__private::Mode::Write,
+        );
+        __dlock_request.acquire().await
+    } {
+        ::core::result::Result::Ok(__dlock_grant) => {
+            let __dlock_run = __dlock_grant
+                .run(async move {
+                    if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<
+                        Result<(), Error>,
+                    > {
+                        return __dlock_output;
+                    }
+                    Ok(())
+                });
+            match __dlock_run.await {
+                ::core::result::Result::Ok(__dlock_output) => __dlock_output,
+                ::core::result::Result::Err(__dlock_error) => {
+                    __dlock_report(__dlock_error)
+                }
+            }
+        }
+        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+    }
+}

@@ -1,0 +1,41 @@
+impl Service {
+    async fn ship<'a, T>(&'a mut self, order_id: T) -> Result<&'a mut Receipt, AppError>
+    where
+        T: Display,
+    {
+        let __dlock_report = ::dlock::__private::report::<
+            Result<&'a mut Receipt, AppError>,
+        >;
+        match {
+            let __dlock_request = ::dlock::__private::Request::new(
+                    &::core::format_args!(
+                        "{__dlock_0}:{__dlock_1}", __dlock_0 = self.tenant, __dlock_1 =
+                        order_id
+                    ),
+                    "{self.tenant}:{order_id}",
+                    ::dlock::__private::Mode::Write,
+                )
+                .client(&self.locks);
+            __dlock_request.acquire().await
+        } {
+            ::core::result::Result::Ok(__dlock_grant) => {
+                let __dlock_run = __dlock_grant
+                    .run(async move {
+                        if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<
+                            Result<&'a mut Receipt, AppError>,
+                        > {
+                            return __dlock_output;
+                        }
+                        self.receipt(order_id).await
+                    });
+                match __dlock_run.await {
+                    ::core::result::Result::Ok(__dlock_output) => __dlock_output,
+                    ::core::result::Result::Err(__dlock_error) => {
+                        __dlock_report(__dlock_error)
+                    }
+                }
+            }
+            ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+async fn ship(order: Order) -> Result<(), Error> {
+    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>;
+    match if order.shared {
+        {
+            let __dlock_request = ::dlock::__private::Request::new(
+                &::core::format_args!("order:{__dlock_0}", __dlock_0 = order.id),
+                "order:{order.id}",
+                ::dlock::__private::Mode::Write,
+            );
+            __dlock_request.acquire().await
+        }
+            .map(::dlock::__private::Grant::optional)
+    } else {
+        ::core::result::Result::Ok(::dlock::__private::Grant::unlocked())
+    } {
+        ::core::result::Result::Ok(__dlock_grant) => {
+            let __dlock_run = __dlock_grant
+                .run(async move {
+                    if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<
+                        Result<(), Error>,
+                    > {
+                        return __dlock_output;
+                    }
+                    Ok(())
+                });
+            match __dlock_run.await {
+                ::core::result::Result::Ok(__dlock_output) => __dlock_output,
+                ::core::result::Result::Err(__dlock_error) => {
+                    __dlock_report(__dlock_error)
+                }
+            }
+        }
+        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+    }
+}
