@@ -1,4 +1,40 @@
 //! Read/write locks on Redis Cluster, as an attribute for service functions.
+//!
+//! [`distributed_lock`] acquires a lock before the body of a function, renews its lease while the body runs, stops
+//! the body when the lease is lost, and releases afterwards:
+//!
+//! ```
+//! use dlock::distributed_lock;
+//!
+//! # struct Db;
+//! # impl Db {
+//! #     async fn load(&self, _id: u64) -> u32 { 1 }
+//! #     async fn store(&self, _id: u64, _n: u32) {}
+//! # }
+//! #[distributed_lock(key = "order:{order_id}", mode = "write")]
+//! async fn add_item(order_id: u64, db: &Db) -> Result<u32, dlock::Error> {
+//!     let items = db.load(order_id).await + 1; // nobody else edits this order
+//!     db.store(order_id, items).await; // until we are through
+//!     Ok(items)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), dlock::Error> {
+//! dlock::install(dlock::Client::connect("memory://").await?); // or redis://…, a server or a cluster
+//! assert_eq!(add_item(42, &Db).await?, 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The same by hand: [`Client::rw_lock`] makes a handle, [`RwLock::write`] and its relatives acquire, and a
+//! [`WriteGuard`] or [`ReadGuard`] holds until it is released, dropped or lost. Threads use [`blocking`], unit tests
+//! [`testing`].
+//!
+//! What the lock promises, and what no lock with a lease can: as long as no lease is lost, a writer is alone. A holder
+//! learns that its lease is over ([`WriteGuard::is_lost`]) before anybody else can get the lock, also after a pause of
+//! the whole process. For what was already sent by then there is the [`FencingToken`].
+//!
+//! Cargo features: `tls` for `rediss://`, `tracing` (on by default), `cli` for the `dlock` command.
 
 mod attribute;
 pub mod blocking;

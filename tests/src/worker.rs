@@ -40,6 +40,12 @@ impl Worker {
         self.process().output()
     }
 
+    /// Makes an empty file in the folder it works in.
+    pub fn touch(&self, name: &str) {
+        let path = self.process().folder().join(name);
+        std::fs::write(path, "").expect("the folder is writable");
+    }
+
     /// Freezes it (SIGSTOP).
     pub fn pause(&self) {
         self.process().pause();

@@ -9,10 +9,10 @@ use dlock_tests::{
 use tokio::task::JoinSet;
 
 const SOON: Duration = Duration::from_secs(10);
-const LEASE: Duration = Duration::from_millis(1000);
+const LEASE: Duration = Duration::from_secs(1);
 
 /// A process that does `mode` on the lock called `one`.
-async fn start(mode: &str, prefix: &str, more: &[String]) -> Worker {
+async fn start(mode: &str, prefix: &str, extra: &[String]) -> Worker {
     let mut arguments = vec![
         mode.to_owned(),
         format!("url={}", shared_cluster().await.url()),
@@ -20,7 +20,7 @@ async fn start(mode: &str, prefix: &str, more: &[String]) -> Worker {
         "lock=one".to_owned(),
         format!("lease_ms={}", LEASE.as_millis()),
     ];
-    arguments.extend_from_slice(more);
+    arguments.extend_from_slice(extra);
     Worker::spawn(env!("CARGO_BIN_EXE_worker"), arguments)
 }
 
@@ -150,8 +150,8 @@ async fn stop_a_sleeping_body() {
     let prefix = unique_prefix();
     let ticks = std::env::temp_dir().join(format!("{prefix}.ticks"));
     let count = || std::fs::read(&ticks).map_or(0, |text| text.len());
-    let more = [format!("ticks={}", ticks.display())];
-    let sleeper = start("annotated", &prefix, &more).await;
+    let extra = [format!("ticks={}", ticks.display())];
+    let sleeper = start("annotated", &prefix, &extra).await;
     let client = connect(&shared_cluster().await.url(), &prefix).await;
     let lock = client.rw_lock("one").expect("a valid name");
     wait_until(SOON, "the body is at work", || async { count() > 0 }).await;

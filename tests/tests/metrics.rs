@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dlock::{Client, RwLock};
-use dlock_tests::wait_until;
+use dlock_tests::{shared_server, wait_until};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 const TABLE: &str = include_str!("../../dlock/src/metrics/README.md");
@@ -97,6 +97,13 @@ async fn everything(exporter: &PrometheusHandle) {
     let via_process = "dlock_handover_seconds_count{lock=\"order:{id}\",via=\"process\"}";
     assert!(count(via_process) > 0.0);
 
+    // A command that a server asks to be repeated.
+    let server = shared_server().await;
+    let c = connect(&server.url()).await;
+    server.query::<String>(&["SCRIPT", "FLUSH"]).await;
+    drop(lock(&c, 5).write().await.expect("free"));
+    assert!(count("dlock_redirects_total{kind=\"noscript\"}") >= 1.0);
+
     // Renewed, and lost.
     let renewed = lock(&a, 3).lease(Duration::from_millis(300));
     let renewed = renewed.max_hold(Duration::from_millis(600));
@@ -111,7 +118,7 @@ async fn everything(exporter: &PrometheusHandle) {
     assert!((count("dlock_errors_total{kind=\"invalid_config\"}") - 1.0).abs() < 0.1);
     assert!((count("dlock_errors_total{kind=\"wait_timeout\"}") - 1.0).abs() < 0.1);
     assert!(count("dlock_command_seconds_count{op=\"renew\"}") > 0.0);
-    for client in [a, b] {
+    for client in [a, b, c] {
         client.shutdown().await.expect("nothing is held");
     }
     for mode in ["read", "write"] {
@@ -123,7 +130,7 @@ async fn everything(exporter: &PrometheusHandle) {
 }
 
 async fn connect(url: &str) -> Client {
-    Client::connect(url).await.expect("memory is always there")
+    Client::connect(url).await.expect("it is there")
 }
 
 /// A metric as documented, or as scraped.
@@ -184,10 +191,12 @@ fn scrape(text: &str) -> BTreeMap<String, Metric> {
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {
             let (name, help) = rest.split_once(' ').expect("a help text");
-            metrics.entry(name.to_owned()).or_default().help = help.to_owned();
+            let metric = metrics.entry(name.to_owned()).or_default();
+            help.clone_into(&mut metric.help);
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').expect("a type");
-            metrics.entry(name.to_owned()).or_default().kind = kind.to_owned();
+            let metric = metrics.entry(name.to_owned()).or_default();
+            kind.clone_into(&mut metric.kind);
         } else if let Some((series, _)) = line.rsplit_once(' ') {
             let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
             let name = ["_bucket", "_sum", "_count"]

@@ -49,14 +49,14 @@ async fn releasing_the_write_leaves_the_read() {
         let (here, there, stranger) = owned_twice(&url).await;
         let writing = here.write().await.expect("free");
         let reading = there.read().await.expect("ours");
-        let waiting = tokio::spawn({
+        let reader = tokio::spawn({
             let lock = stranger.clone();
             async move { lock.read().await }
         });
         wait_waiters(&stranger, 1).await;
         writing.release().await.expect("held to the end");
         // The downgrade lets in who waits to read, and nobody who writes.
-        let guard = waiting.await.expect("no panic").expect("readers share");
+        let guard = reader.await.expect("no panic").expect("readers share");
         let info = stranger.inspect().await.expect("answered");
         assert_eq!(info.mode(), Some(Mode::Read));
         assert_eq!(info.holders.len(), 2);

@@ -1,5 +1,6 @@
 //! Making a client.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::config::Config;
@@ -27,7 +28,7 @@ use crate::store::Store;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use = "nothing happens until `build` is awaited"]
 pub struct ClientBuilder {
     url: String,
@@ -140,5 +141,20 @@ impl ClientBuilder {
     /// As [`build`](Self::build).
     pub fn build_blocking(self) -> Result<crate::blocking::Client, Error> {
         crate::blocking::build(self).map(Into::into)
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What stands before the last `@` may be a password.
+        let place = self
+            .url
+            .rsplit_once('@')
+            .map_or(&*self.url, |(_, place)| place);
+        f.debug_struct("ClientBuilder")
+            .field("url", &place)
+            .field("name", &self.name)
+            .field("config", &self.config)
+            .finish()
     }
 }

@@ -114,7 +114,10 @@ pub(super) async fn acquire(
                 return Ok(None);
             }
             Reply::WouldDeadlock => {
-                attempt.settle();
+                // A place in the line from before stays until abandoned.
+                if !queued {
+                    attempt.settle();
+                }
                 return Err(Error::new(
                     ErrorKind::WouldDeadlock,
                     format!(

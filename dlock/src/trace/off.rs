@@ -15,8 +15,8 @@ impl AcquireTrace {
         Self
     }
 
-    pub(crate) async fn follow<T>(&self, acquire: impl Future<Output = T>) -> T {
-        acquire.await
+    pub(crate) fn follow<F: Future>(&self, acquire: F) -> F {
+        acquire
     }
 
     pub(crate) fn held(&self, _: &LockKey, _: Mode, _: FencingToken) -> HeldTrace {

@@ -1,5 +1,6 @@
 //! Through `tracing`, under the target `dlock`.
 
+use tracing::instrument::Instrumented;
 use tracing::{Instrument, Span, debug, debug_span, warn};
 
 use crate::clock::BootInstant;
@@ -27,9 +28,9 @@ impl AcquireTrace {
         Self { span, began }
     }
 
-    /// Runs the acquire inside its span.
-    pub(crate) async fn follow<T>(&self, acquire: impl Future<Output = T>) -> T {
-        acquire.instrument(self.span.clone()).await
+    /// Runs the acquire inside its span. No `async fn`: that would keep the acquire twice.
+    pub(crate) fn follow<F: Future>(&self, acquire: F) -> Instrumented<F> {
+        acquire.instrument(self.span.clone())
     }
 
     pub(crate) fn held(&self, key: &LockKey, mode: Mode, token: FencingToken) -> HeldTrace {

@@ -19,8 +19,8 @@ async fn held(rig: &Rig, count: usize) -> (RedisNodeId, Vec<(LockKey, HoldId)>) 
         let key = rig.key(&n.to_string());
         n += 1;
         if rig.store.node_of(key.slot()) == node {
-            let (hold, _) = rig.grab(&key).await;
-            held.push((key, hold));
+            let grabbed = rig.grab(&key).await.0;
+            held.push((key, grabbed));
         }
     }
     (node, held)
@@ -78,8 +78,8 @@ async fn strays_of_a_batch_find_their_way() {
 
     // The whole node is gone from the topology; the batch is sent under its old name.
     cluster.failover(slot_of(held[4].0.as_str())).await;
-    let (key, hold) = &held[4];
-    rig.call(key, &renew(hold)).await.expect("followed");
+    let (key, fifth) = &held[4];
+    rig.call(key, &renew(fifth)).await.expect("followed");
     all_renewed(rig.store.call_batch(node, &batch, within(5000)).await);
 }
 

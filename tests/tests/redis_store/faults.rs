@@ -205,21 +205,25 @@ async fn a_server_turned_replica_is_waited_for() {
 #[tokio::test]
 async fn nothing_runs_on_after_the_store_is_gone() {
     let server = RedisServer::start().await;
-    let rig = Rig::connect(&server.url()).await;
-    let key = rig.key("a");
-    let (hold, _) = rig.grab(&key).await;
-    let listening = rig.listen(&key, &hold).await;
-    assert!(listening.is_subscribed());
-    rig.store.shutdown().await;
-    let error = rig.call(&key, &release(&hold)).await;
-    assert!(error.expect_err("shut down").is_closed());
-    wait_until(
-        Duration::from_secs(5),
-        "the connections are closed",
-        || async {
+    for shut_down in [true, false] {
+        let rig = Rig::connect(&server.url()).await;
+        let key = rig.key("a");
+        let (hold, _) = rig.grab(&key).await;
+        let listening = rig.listen(&key, &hold).await;
+        assert!(listening.is_subscribed());
+        if shut_down {
+            rig.store.shutdown().await;
+            let error = rig.call(&key, &release(&hold)).await;
+            assert!(error.expect_err("shut down").is_closed());
+        } else {
+            drop(rig);
+        }
+        let within = Duration::from_secs(5);
+        wait_until(within, "the connections are closed", || async {
             let clients: String = server.query(&["CLIENT", "LIST"]).await;
             clients.lines().count() == 1
-        },
-    )
-    .await;
+        })
+        .await;
+        assert!(!listening.is_subscribed());
+    }
 }

@@ -6,3 +6,4 @@ mod faults;
 mod pubsub;
 mod redirects;
 mod rig;
+mod storm;

@@ -181,8 +181,8 @@ async fn without_sharded_channels_the_classic_ones_serve() {
     let listening = deaf.listen(&key, &hold).await;
     assert!(!listening.is_subscribed());
     assert!(started.elapsed() < Duration::from_millis(50));
-    let (held, _) = deaf.grab(&key).await;
-    deaf.free(&key, &held)
+    let grabbed = deaf.grab(&key).await.0;
+    deaf.free(&key, &grabbed)
         .await
         .expect("released without waking");
 }

@@ -45,7 +45,7 @@ impl Rig {
 
     /// A key of a slot that this node serves, as the slots of a new cluster are spread evenly.
     pub(crate) fn key_in(&self, slots: impl Fn(u16) -> bool) -> LockKey {
-        (0..)
+        (0..1_000_000)
             .map(|n| self.key(&format!("k{n}")))
             .find(|key| slots(slot_of(key.as_str())))
             .expect("there is one")

@@ -8,9 +8,10 @@ use tokio::time::Instant;
 
 use super::connection;
 use super::core::Core;
+use super::dial::DialFailure;
 use super::evalsha::{ALL_KEYS, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
-use super::node::{DialFailure, Node, NodeId};
+use super::node::{Node, NodeId};
 use super::route::unknown_answer;
 use crate::clock::BootInstant;
 use crate::error::Error;

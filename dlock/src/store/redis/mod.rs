@@ -10,6 +10,7 @@ mod batch;
 mod bootstrap;
 mod connection;
 mod core;
+mod dial;
 mod env;
 mod evalsha;
 mod failure;

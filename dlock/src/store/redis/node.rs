@@ -2,22 +2,20 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use redis::aio::MultiplexedConnection;
-use redis::{Pipeline, PushInfo, PushKind};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::address::Address;
-use super::backoff::Backoff;
-use super::connection::{self, NoAnswer};
+use super::connection::NoAnswer;
+use super::dial::{Dial, DialFailure, Dialing};
 use super::env::Env;
-use super::evalsha;
-use super::failure::{Trouble, login_error};
+use super::failure::Trouble;
 use crate::error::Error;
 
 /// Names a server within one store, for as long as the store knows it.
@@ -38,34 +36,16 @@ pub(super) struct Node {
     address: Address,
     env: Arc<Env>,
     link: ArcSwapOption<Link>,
-    dial: watch::Sender<Dial>,
+    pub(super) dial: watch::Sender<Dial>,
     /// Since when no request was answered, in ms after `born`, plus one; 0 while all is well.
     silent_since: AtomicU64,
     born: Instant,
 }
 
 /// A connection, with a number to tell it from its successors.
-struct Link {
-    serial: u64,
-    connection: MultiplexedConnection,
-}
-
-/// The state of connecting.
-#[derive(Default)]
-struct Dial {
-    running: bool,
-    wanted: bool,
-    connected_before: bool,
-    failed: Option<DialFailure>,
-}
-
-/// Why the last attempt to connect failed.
-#[derive(Clone)]
-pub(super) enum DialFailure {
-    /// The next one may succeed.
-    Trouble(Trouble),
-    /// Wrong password and the like.
-    Fatal(Error),
+pub(super) struct Link {
+    pub(super) serial: u64,
+    pub(super) connection: MultiplexedConnection,
 }
 
 /// A connection to use for one request.
@@ -171,6 +151,10 @@ impl Node {
     /// Once nothing was answered for the response timeout, whatever the deadlines of the single
     /// requests were, the connection may be dead without knowing.
     fn fell_silent(self: &Arc<Self>, lease: &Lease, sent: Instant) {
+        let link = self.link.load();
+        if link.as_ref().is_none_or(|link| link.serial != lease.serial) {
+            return;
+        }
         let millis = |at: Instant| u64::try_from((at - self.born).as_millis()).unwrap_or(u64::MAX);
         let since = match self.silent_since.load(Ordering::Relaxed) {
             0 => millis(sent) + 1,
@@ -183,7 +167,8 @@ impl Node {
         }
     }
 
-    fn lost(self: &Arc<Self>, serial: u64) {
+    /// Ends the use of connection `serial`, and makes the next one.
+    pub(super) fn lost(self: &Arc<Self>, serial: u64) {
         let link = self.link.load_full();
         let Some(link) = link.filter(|link| link.serial == serial) else {
             return;
@@ -196,6 +181,12 @@ impl Node {
             self.env.refresh.request();
             self.start_dialing();
         }
+    }
+
+    /// Takes a new connection into use.
+    pub(super) fn install(&self, link: Link) {
+        self.silent_since.store(0, Ordering::Relaxed);
+        self.link.store(Some(Arc::new(link)));
     }
 
     /// Closes the connection, after the store's tasks: no other follows.
@@ -213,123 +204,10 @@ impl Node {
             false
         });
         if start {
-            let dialing = Dialing {
-                node: Arc::clone(self),
-                ended: false,
-            };
+            let dialing = Dialing::new(Arc::clone(self));
             return self.env.tasks.spawn(dialing.run()).is_some();
         }
         true
-    }
-}
-
-/// Connecting, under way for as long as this lives.
-struct Dialing {
-    node: Arc<Node>,
-    /// Whether `Dial::running` has been taken back.
-    ended: bool,
-}
-
-impl Dialing {
-    /// Tries until it works, or until nobody asks any more.
-    async fn run(mut self) {
-        let mut backoff = Backoff::of_connect();
-        while !self.ended {
-            self.node.dial.send_if_modified(|dial| {
-                dial.wanted = false;
-                false
-            });
-            match self.attempt().await {
-                Ok(connected) => self.succeed(connected),
-                Err(failed) => {
-                    self.node
-                        .dial
-                        .send_modify(|dial| dial.failed = Some(failed));
-                    self.node.env.refresh.request();
-                    sleep(backoff.pause()).await;
-                    self.end_unless_wanted();
-                }
-            }
-        }
-    }
-
-    fn succeed(&mut self, link: Link) {
-        let node = &self.node;
-        node.silent_since.store(0, Ordering::Relaxed);
-        node.link.store(Some(Arc::new(link)));
-        node.dial.send_modify(|dial| {
-            if dial.connected_before {
-                node.env.stats.reconnects.count();
-            }
-            dial.connected_before = true;
-            dial.failed = None;
-            dial.running = false;
-        });
-        self.ended = true;
-    }
-
-    fn end_unless_wanted(&mut self) {
-        self.node.dial.send_if_modified(|dial| {
-            dial.running = dial.wanted;
-            self.ended = !dial.wanted;
-            false
-        });
-    }
-
-    async fn attempt(&self) -> Result<Link, DialFailure> {
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
-        let node = &self.node;
-        let options = &node.env.options;
-        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-        let on_push = watch_for_end(Arc::downgrade(node), serial);
-        match connection::open(options, &node.address, on_push).await {
-            Ok(connection) => {
-                self.prepare(connection.clone()).await;
-                Ok(Link { serial, connection })
-            }
-            Err(error) => Err(match login_error(&error, &node.address, options) {
-                Some(fatal) => DialFailure::Fatal(fatal),
-                None => DialFailure::Trouble(Trouble::Io(node.address.clone(), error)),
-            }),
-        }
-    }
-
-    /// Names the connection and loads the scripts. Failing at that is no harm: it only costs `NOSCRIPT`
-    /// answers later.
-    async fn prepare(&self, mut connection: MultiplexedConnection) {
-        let env = &self.node.env;
-        let mut pipeline = Pipeline::with_capacity(8);
-        pipeline
-            .cmd("CLIENT")
-            .arg("SETNAME")
-            .arg(env.client.as_str());
-        evalsha::add_loads(&mut pipeline);
-        let until = Instant::now() + env.options.connect_timeout;
-        let _ = connection::request_all(&mut connection, &pipeline, until).await;
-    }
-}
-
-impl Drop for Dialing {
-    /// A dial that was aborted, with its runtime perhaps, must not keep others from dialing.
-    fn drop(&mut self) {
-        if !self.ended {
-            self.node.dial.send_if_modified(|dial| {
-                dial.running = false;
-                false
-            });
-        }
-    }
-}
-
-/// Hears of the end of connection `serial`.
-fn watch_for_end(node: Weak<Node>, serial: u64) -> impl Fn(PushInfo) -> Result<(), ()> {
-    move |push| {
-        if push.kind == PushKind::Disconnection
-            && let Some(node) = node.upgrade()
-        {
-            node.lost(serial);
-        }
-        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What happened on the way to the servers, counted.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::metrics::{Redirect, redirected, topology_changed};
@@ -44,7 +45,7 @@ impl Default for RedisStats {
 }
 
 /// A number that only grows.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Counter {
     count: AtomicU64,
     /// Tells the metrics, which count for all stores of the process.
@@ -70,5 +71,11 @@ impl Counter {
         if let Some(report) = self.report {
             report();
         }
+    }
+}
+
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
     }
 }

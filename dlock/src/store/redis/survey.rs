@@ -7,8 +7,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
 use super::connection;
+use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
-use super::node::{DialFailure, Node};
+use super::node::Node;
 use super::view::{View, text};
 use crate::error::{Error, ErrorKind};
 

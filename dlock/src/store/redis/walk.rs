@@ -7,8 +7,9 @@ use tokio::time::Instant;
 
 use super::RedisStore;
 use super::connection;
+use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
-use super::node::{DialFailure, Node};
+use super::node::Node;
 use super::view::text;
 use crate::error::Error;
 

@@ -16,6 +16,8 @@ use super::verdict::Verdict;
 const FAILOVER: Duration = Duration::from_secs(15);
 /// A killed shop: what it held is free after its lease of 3 s.
 const LEASE_AND_MORE: Duration = Duration::from_secs(6);
+/// Locks of other masters have nothing to wait for; a machine with few cores has.
+const UNCONCERNED: Duration = Duration::from_secs(2);
 /// Requests that met a killed shop or master may fail.
 const SERVED: f64 = 0.97;
 
@@ -103,7 +105,7 @@ fn failures(args: &ReportArgs, requests: &Requests, verdict: &mut Verdict) {
         let seen = format!("{pause:.1?} at most, {} articles", spared.len());
         verdict.check(
             "pause of the other locks meanwhile",
-            pause < LEASE_AND_MORE,
+            pause < UNCONCERNED,
             seen,
         );
     }

@@ -6,8 +6,10 @@ mod held;
 mod signals;
 mod supervise;
 
+use std::time::Duration;
+
 use dlock::Client;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::args::{Common, Run};
 use crate::connect::builder;
@@ -20,6 +22,9 @@ use held::Held;
 use signals::Signals;
 use supervise::supervise;
 
+/// How long giving back may take when nobody waits for it any more.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
+
 pub(crate) async fn run(common: &Common, args: Run) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
     let client = builder(common).lease(args.lease);
@@ -29,8 +34,8 @@ pub(crate) async fn run(common: &Common, args: Run) -> Result<Exit, Failure> {
         came = signals.next() => return Ok(came.exit()),
     };
     let exit = with_client(common, &args, &client, &mut signals).await;
-    // What is left has a lease that ends by itself.
-    let _ = client.shutdown().await;
+    // What cannot be given back soon has a lease that ends by itself.
+    let _ = timeout(LAST_MOMENT, client.shutdown()).await;
     exit
 }
 
@@ -53,19 +58,22 @@ async fn with_client(
     let grace = args.grace.min(args.lease / 3);
     let end = supervise(&mut child, &held, grace, signals, &events).await?;
 
-    let mut exit = if end.lost {
+    let exit = if end.lost {
+        // Dropping the guard gives back what there is to give back.
         Exit::LOST
     } else {
-        exit_of(end.status)
-    };
-    if let Err(error) = held.release().await
-        && !end.lost
-    {
-        events.release_failed(&error);
-        if error.is_lost() {
-            exit = Exit::LOST;
+        match held.release().await {
+            Err(error) => {
+                events.release_failed(&error);
+                if error.is_lost() {
+                    Exit::LOST
+                } else {
+                    exit_of(end.status)
+                }
+            }
+            Ok(()) => exit_of(end.status),
         }
-    }
+    };
     events.ended(exit.0);
     Ok(exit)
 }

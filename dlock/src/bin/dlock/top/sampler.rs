@@ -24,6 +24,8 @@ pub(super) struct Sampler {
     interval: Duration,
     changes: HashMap<String, Changes>,
     load: Option<(Instant, ScriptLoad)>,
+    /// Questions of our own since then, which are scripts too.
+    asked: u64,
 }
 
 impl Sampler {
@@ -34,6 +36,7 @@ impl Sampler {
             interval,
             changes: HashMap::new(),
             load: None,
+            asked: 0,
         }
     }
 
@@ -61,6 +64,7 @@ impl Sampler {
     /// Looks at everything.
     async fn walk(&mut self, picture: &mut Picture) -> Result<(), Error> {
         let locks = list::in_use(&self.client, &self.pattern).await?;
+        self.asked += locks.len() as u64;
         self.changes
             .retain(|name, _| locks.binary_search_by(|(n, _)| n.cmp(name)).is_ok());
         picture.rows = locks
@@ -86,6 +90,7 @@ impl Sampler {
     async fn look(&mut self, picture: &mut Picture) -> Result<(), Error> {
         for row in picture.rows.iter_mut().take(BUSIEST) {
             row.info = self.client.rw_lock(&row.name)?.inspect().await?;
+            self.asked += 1;
         }
         self.note(&mut picture.rows);
         Ok(())
@@ -107,14 +112,15 @@ impl Sampler {
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     fn compare(&mut self, load: ScriptLoad) -> Option<Load> {
         let now = Instant::now();
+        let asked = std::mem::take(&mut self.asked);
         let (then, before) = self.load.replace((now, load))?;
         // A server that restarted begins at zero.
-        let calls = load.calls.checked_sub(before.calls)? as f64;
-        let micros = load.micros.checked_sub(before.micros)? as f64;
+        let calls = load.calls.checked_sub(before.calls)?;
+        let micros = load.micros.checked_sub(before.micros)?;
         Some(Load {
             servers: load.servers,
-            rate: calls / (now - then).as_secs_f64().max(0.001),
-            micros: if calls > 0.0 { micros / calls } else { 0.0 },
+            rate: calls.saturating_sub(asked) as f64 / (now - then).as_secs_f64().max(0.001),
+            micros: micros as f64 / calls.max(1) as f64,
         })
     }
 }

@@ -1,14 +1,18 @@
 //! The picture on the screen.
 
+mod detail;
+mod table;
+#[cfg(test)]
+mod tests;
+
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
-use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
+use ratatui::widgets::{Paragraph, TableState};
 
-use super::model::{self, Picture};
-use crate::duration::short;
+use super::model::Picture;
 
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +106,7 @@ impl View {
 
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
         let details = if frame.area().height >= 20 { 8 } else { 0 };
-        let [title, totals, table, detail, keys] = Layout::vertical([
+        let [title, totals, rows, detail, keys] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(1),
             Constraint::Min(3),
@@ -116,8 +120,11 @@ impl View {
             title,
         );
         frame.render_widget(self.totals(), totals);
-        self.draw_table(frame, table);
-        self.draw_detail(frame, detail);
+        table::draw(frame, rows, &self.picture.rows, &mut self.table);
+        let selected = self.table.selected();
+        if let Some(row) = selected.and_then(|at| self.picture.rows.get(at)) {
+            detail::draw(frame, detail, row);
+        }
         let paused = if self.paused {
             "paused, p goes on"
         } else {
@@ -157,94 +164,6 @@ impl View {
             )));
         }
         Line::from(spans)
-    }
-
-    fn draw_table(&mut self, frame: &mut Frame<'_>, area: Rect) {
-        let number = |text: String| Cell::from(Line::from(text).alignment(Alignment::Right));
-        let heading = Row::new([
-            Cell::from("LOCK"),
-            Cell::from("MODE"),
-            number("HOLD".into()),
-            number("WAIT".into()),
-            number("CHG/s".into()),
-            number("LEASE".into()),
-            Cell::from("HELD BY"),
-        ]);
-        let rows = self.picture.rows.iter().map(|row| {
-            let lease = row.info.holders.iter().map(|hold| hold.remaining).max();
-            Row::new([
-                Cell::from(row.name.clone()),
-                Cell::from(row.mode()),
-                number(row.info.holders.len().to_string()),
-                number(row.info.waiters.len().to_string()),
-                number(rate(row.rate)),
-                number(lease.map_or_else(String::new, short)),
-                Cell::from(row.held_by()),
-            ])
-            .style(attention(!row.info.waiters.is_empty()))
-        });
-        let widths = [
-            Constraint::Fill(3),
-            Constraint::Length(5),
-            Constraint::Length(4),
-            Constraint::Length(4),
-            Constraint::Length(5),
-            Constraint::Length(6),
-            Constraint::Fill(2),
-        ];
-        let table = Table::new(rows, widths)
-            .header(heading.style(Modifier::REVERSED))
-            .row_highlight_style(Modifier::REVERSED);
-        frame.render_stateful_widget(table, area, &mut self.table);
-    }
-
-    fn draw_detail(&self, frame: &mut Frame<'_>, area: Rect) {
-        let selected = self.table.selected();
-        let Some(row) = selected.and_then(|at| self.picture.rows.get(at)) else {
-            return;
-        };
-        let block = Block::new()
-            .borders(Borders::TOP)
-            .title(format!(" {} ", row.name));
-        let lines = details(row, usize::from(area.height.saturating_sub(1)));
-        frame.render_widget(Paragraph::new(lines).block(block), area);
-    }
-}
-
-/// Holders and waiters, in so many lines.
-fn details(row: &model::Row, room: usize) -> Vec<Line<'static>> {
-    let holders = row.info.holders.iter().map(|hold| {
-        Line::raw(format!(
-            "holds  {:5} {:>6}  {}  token {}{}",
-            hold.mode,
-            short(hold.remaining),
-            hold.id,
-            hold.token,
-            hold.owner
-                .as_ref()
-                .map_or_else(String::new, |owner| format!("  owner {owner}")),
-        ))
-    });
-    let waiters = row
-        .info
-        .waiters
-        .iter()
-        .map(|waiter| Line::raw(format!("waits  {:5}         {}", waiter.mode, waiter.id)));
-    let mut lines: Vec<_> = holders.chain(waiters).collect();
-    if lines.len() > room {
-        lines.truncate(room.saturating_sub(1));
-        let total = row.info.holders.len() + row.info.waiters.len();
-        lines.push(Line::raw(format!("and {} more", total - lines.len())));
-    }
-    lines
-}
-
-/// A rate; beyond what looking can tell, only that it is more.
-fn rate(rate: f64) -> String {
-    if rate > 8.0 {
-        ">8".to_owned()
-    } else {
-        format!("{rate:.1}")
     }
 }
 

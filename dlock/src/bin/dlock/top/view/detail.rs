@@ -1,0 +1,45 @@
+//! One lock: its holders and waiters.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Borders, Paragraph};
+
+use crate::duration::short;
+use crate::top::model::Row;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, row: &Row) {
+    let block = Block::new()
+        .borders(Borders::TOP)
+        .title(format!(" {} ", row.name));
+    let lines = details(row, usize::from(area.height.saturating_sub(1)));
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// Holders and waiters, in so many lines.
+fn details(row: &Row, room: usize) -> Vec<Line<'static>> {
+    let holders = row.info.holders.iter().map(|hold| {
+        Line::raw(format!(
+            "holds  {:5} {:>6}  {}  token {}{}",
+            hold.mode,
+            short(hold.remaining),
+            hold.id,
+            hold.token,
+            hold.owner
+                .as_ref()
+                .map_or_else(String::new, |owner| format!("  owner {owner}")),
+        ))
+    });
+    let waiters = row
+        .info
+        .waiters
+        .iter()
+        .map(|waiter| Line::raw(format!("waits  {:5}         {}", waiter.mode, waiter.id)));
+    let mut lines: Vec<_> = holders.chain(waiters).collect();
+    if lines.len() > room {
+        lines.truncate(room.saturating_sub(1));
+        let total = row.info.holders.len() + row.info.waiters.len();
+        lines.push(Line::raw(format!("and {} more", total - lines.len())));
+    }
+    lines
+}

@@ -1,0 +1,70 @@
+//! The locks.
+
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::Line;
+use ratatui::widgets::{Cell, Row, Table, TableState};
+
+use super::attention;
+use crate::duration::short;
+use crate::top::model;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, rows: &[model::Row], state: &mut TableState) {
+    let number = |text: String| Cell::from(Line::from(text).alignment(Alignment::Right));
+    let heading = Row::new([
+        Cell::from("LOCK"),
+        Cell::from("MODE"),
+        number("HOLD".into()),
+        number("WAIT".into()),
+        number("CHG/s".into()),
+        number("LEASE".into()),
+        Cell::from("HELD BY"),
+    ]);
+    // The figures and the gaps take 30; three fifths of the rest are for the name.
+    let width = area.width.saturating_sub(30) * 3 / 5;
+    let rows = rows.iter().map(|row| {
+        let lease = row.info.holders.iter().map(|hold| hold.remaining).max();
+        Row::new([
+            Cell::from(cut(&row.name, width.into())),
+            Cell::from(row.mode()),
+            number(row.info.holders.len().to_string()),
+            number(row.info.waiters.len().to_string()),
+            number(rate(row.rate)),
+            number(lease.map_or_else(String::new, short)),
+            Cell::from(row.held_by()),
+        ])
+        .style(attention(!row.info.waiters.is_empty()))
+    });
+    let widths = [
+        Constraint::Length(width),
+        Constraint::Length(5),
+        Constraint::Length(4),
+        Constraint::Length(4),
+        Constraint::Length(5),
+        Constraint::Length(6),
+        Constraint::Fill(1),
+    ];
+    let table = Table::new(rows, widths)
+        .header(heading.style(Modifier::REVERSED))
+        .row_highlight_style(Modifier::REVERSED);
+    frame.render_stateful_widget(table, area, state);
+}
+
+/// As much of a name as there is room for.
+fn cut(name: &str, width: usize) -> String {
+    if name.chars().count() <= width {
+        return name.to_owned();
+    }
+    let start: String = name.chars().take(width.saturating_sub(1)).collect();
+    start + "…"
+}
+
+/// A rate; beyond what looking can tell, only that it is more.
+fn rate(rate: f64) -> String {
+    if rate > 8.0 {
+        ">8".to_owned()
+    } else {
+        format!("{rate:.1}")
+    }
+}

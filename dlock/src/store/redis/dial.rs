@@ -1,0 +1,148 @@
+//! Connecting to a node: one attempt at a time, whoever asks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use redis::aio::MultiplexedConnection;
+use redis::{Pipeline, PushInfo, PushKind, RedisError};
+use tokio::time::{Instant, sleep};
+
+use super::backoff::Backoff;
+use super::connection::{self, NoAnswer};
+use super::evalsha;
+use super::failure::{Trouble, login_error};
+use super::node::{Link, Node};
+use crate::error::Error;
+
+/// The state of connecting.
+#[derive(Default)]
+pub(super) struct Dial {
+    pub(super) running: bool,
+    pub(super) wanted: bool,
+    pub(super) connected_before: bool,
+    pub(super) failed: Option<DialFailure>,
+}
+
+/// Why the last attempt to connect failed.
+#[derive(Clone)]
+pub(super) enum DialFailure {
+    /// The next one may succeed.
+    Trouble(Trouble),
+    /// Wrong password and the like.
+    Fatal(Error),
+}
+
+/// Connecting, under way for as long as this lives.
+pub(super) struct Dialing {
+    node: Arc<Node>,
+    /// Whether `Dial::running` has been taken back.
+    ended: bool,
+}
+
+impl Dialing {
+    /// Once `Dial::running` has been set.
+    pub(super) fn new(node: Arc<Node>) -> Self {
+        Self { node, ended: false }
+    }
+
+    /// Tries until it works, or until nobody asks any more.
+    pub(super) async fn run(mut self) {
+        let mut backoff = Backoff::of_connect();
+        while !self.ended {
+            self.node.dial.send_if_modified(|dial| {
+                dial.wanted = false;
+                false
+            });
+            match self.attempt().await {
+                Ok(connected) => self.succeed(connected),
+                Err(failed) => {
+                    self.node
+                        .dial
+                        .send_modify(|dial| dial.failed = Some(failed));
+                    self.node.env().refresh.request();
+                    sleep(backoff.pause()).await;
+                    self.end_unless_wanted();
+                }
+            }
+        }
+    }
+
+    fn succeed(&mut self, link: Link) {
+        let node = &self.node;
+        node.install(link);
+        node.dial.send_modify(|dial| {
+            if dial.connected_before {
+                node.env().stats.reconnects.count();
+            }
+            dial.connected_before = true;
+            dial.failed = None;
+            dial.running = false;
+        });
+        self.ended = true;
+    }
+
+    fn end_unless_wanted(&mut self) {
+        self.node.dial.send_if_modified(|dial| {
+            dial.running = dial.wanted;
+            self.ended = !dial.wanted;
+            false
+        });
+    }
+
+    async fn attempt(&self) -> Result<Link, DialFailure> {
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let (env, address) = (self.node.env(), self.node.address());
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let failed = |error| match login_error(&error, address, &env.options) {
+            Some(fatal) => DialFailure::Fatal(fatal),
+            None => DialFailure::Trouble(Trouble::Io(address.clone(), error)),
+        };
+        let on_push = watch_for_end(Arc::downgrade(&self.node), serial);
+        let connection = connection::open(&env.options, address, on_push)
+            .await
+            .map_err(failed)?;
+        self.prepare(connection.clone()).await.map_err(failed)?;
+        Ok(Link { serial, connection })
+    }
+
+    /// Names the connection and loads the scripts. Being refused that is no harm: it only costs `NOSCRIPT`
+    /// answers later.
+    async fn prepare(&self, mut connection: MultiplexedConnection) -> Result<(), RedisError> {
+        let env = self.node.env();
+        let mut pipeline = Pipeline::with_capacity(8);
+        pipeline
+            .cmd("CLIENT")
+            .arg("SETNAME")
+            .arg(env.client.as_str());
+        evalsha::add_loads(&mut pipeline);
+        let until = Instant::now() + env.options.connect_timeout;
+        match connection::request_all(&mut connection, &pipeline, until).await {
+            Err(NoAnswer::Io(error)) => Err(error),
+            Ok(_) | Err(NoAnswer::Silence) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Dialing {
+    /// A dial that was aborted, with its runtime perhaps, must not keep others from dialing.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.node.dial.send_if_modified(|dial| {
+                dial.running = false;
+                false
+            });
+        }
+    }
+}
+
+/// Hears of the end of connection `serial`.
+fn watch_for_end(node: Weak<Node>, serial: u64) -> impl Fn(PushInfo) -> Result<(), ()> {
+    move |push| {
+        if push.kind == PushKind::Disconnection
+            && let Some(node) = node.upgrade()
+        {
+            node.lost(serial);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! What the tool says when it cannot do what it should.
+
+use dlock_tests::{RedisServer, ServerOptions};
+
+use crate::tool::{Tool, say};
+
+#[tokio::test]
+async fn mistakes_on_the_command_line_are_told_apart_from_everything_else() {
+    for arguments in [
+        &["run", "--key", "x"][..],
+        &["run", "--", "true"],
+        &["frobnicate"],
+        &["run", "--key", "x", "--wait", "soon", "--", "true"],
+        &["top", "--interval", "1ms"],
+    ] {
+        let said = say(arguments).await;
+        assert_eq!(said.code, 64, "{said:?}");
+        assert!(!said.err.is_empty());
+    }
+    for arguments in [&["--help"][..], &["run", "--help"], &["--version"]] {
+        let said = say(arguments).await;
+        assert_eq!(said.code, 0);
+        assert!(said.err.is_empty() && !said.out.is_empty());
+    }
+    let help = say(&["run", "--help"]).await.out;
+    for part in ["DLOCK_TOKEN", "SIGKILL", "Exit codes", "75", "--grace"] {
+        assert!(help.contains(part), "{part} is not in the help");
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_code_69_and_json_on_demand() {
+    let url = "redis://app:secret-word@127.0.0.1:1";
+    let arguments = ["--url", url, "--retry-for", "300ms", "inspect", "x"];
+    let said = say(&arguments).await;
+    assert_eq!(said.code, 69, "{said:?}");
+    assert!(said.err.contains("127.0.0.1:1") && !said.err.contains("secret-word"));
+    let said = say(&[&arguments[..], &["--json"]].concat()).await;
+    let json: serde_json::Value = serde_json::from_str(&said.err).expect("JSON");
+    assert_eq!(json["exit"], 69);
+    assert!(json["error"].is_string());
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_code_77_and_is_not_repeated() {
+    let server = RedisServer::start_with(&ServerOptions::new().password("right-word")).await;
+    let url = format!("redis://:wrong-word@127.0.0.1:{}", server.port());
+    for command in [
+        &["list"][..],
+        &["run", "--key", "x", "--", "true"],
+        &["top"],
+    ] {
+        let said = say(&[&["--url", &url], command].concat()).await;
+        assert_eq!(said.code, 77, "{said:?}");
+        let all = said.out + &said.err;
+        assert!(!all.contains("wrong-word") && !all.contains("right-word"));
+    }
+}
+
+#[tokio::test]
+async fn refused_names_and_settings_are_code_78() {
+    let tool = Tool::on_cluster().await;
+    for command in [
+        &["inspect", "{}"][..],
+        &["run", "--key", "x", "--lease", "1ms", "--", "true"],
+        &["release", "x", "--hold", "nonsense", "--yes"],
+    ] {
+        let said = tool.say(command).await;
+        let expected = if command[0] == "release" { 1 } else { 78 };
+        assert_eq!(said.code, expected, "{said:?}");
+    }
+    let said = say(&["--url", "http://x", "list"]).await;
+    assert_eq!(said.code, 78, "{said:?}");
+}

@@ -1,0 +1,98 @@
+//! `inspect`, `list`, `release` and `completions`.
+
+use crate::tool::{Tool, say};
+
+#[tokio::test]
+async fn inspect_tells_who_holds_the_lock() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("order:42").expect("valid");
+    let guard = lock.owner("workflow-7").write().await.expect("free");
+    let said = tool.say(&["inspect", "order:42"]).await;
+    assert_eq!(said.code, 0, "{said:?}");
+    for part in [
+        "order:42: held for writing",
+        "LEASE LEFT",
+        "workflow-7",
+        "test/",
+    ] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    let json = tool.say(&["inspect", "order:42", "--json"]).await.json();
+    assert_eq!(json["mode"], "write");
+    assert_eq!(json["holders"][0]["token"], guard.fencing_token().as_u64());
+    assert_eq!(json["holders"][0]["owner"], "workflow-7");
+    let left = json["holders"][0]["lease_left_ms"]
+        .as_u64()
+        .expect("a number");
+    assert!((20_000..=30_000).contains(&left), "{left}");
+    let free = tool.say(&["inspect", "never-used"]).await;
+    assert_eq!(free.out, "never-used: free, no token remembered\n");
+}
+
+#[tokio::test]
+async fn list_finds_the_locks_on_all_masters() {
+    let tool = Tool::on_cluster().await;
+    let mut guards = Vec::new();
+    let mut names = Vec::new();
+    for n in 0..30 {
+        let name = format!("order:{n:02}");
+        let lock = tool.client.rw_lock(&name).expect("valid");
+        guards.push(lock.write().await.expect("free"));
+        names.push(name);
+    }
+    let tagged = tool.client.rw_lock("{tenant:7}:x").expect("valid");
+    let reading = tagged.read().await.expect("free");
+    let json = tool.say(&["list", "order:*", "--json"]).await.json();
+    let found = json.as_array().expect("an array").iter();
+    let found: Vec<_> = found.filter_map(|lock| lock["key"].as_str()).collect();
+    assert_eq!(found, names);
+    let one = tool.say(&["list", "order:0?"]).await;
+    assert_eq!(one.out.lines().count(), 11, "{}", one.out);
+    assert!(one.out.starts_with("LOCK "), "{}", one.out);
+    let all = tool.say(&["list"]).await;
+    assert!(all.out.contains("{tenant:7}:x  read"), "{}", all.out);
+
+    // What was held a moment ago is remembered by the server, but not shown.
+    drop(guards);
+    reading.release().await.expect("held to the end");
+    tool.client.shutdown().await.expect("all given back");
+    let none = tool.say(&["list"]).await;
+    assert_eq!(none.out, "no lock is held or waited for\n");
+}
+
+#[tokio::test]
+async fn release_takes_a_hold_away_but_only_when_sure() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("stuck").expect("valid");
+    let guard = lock.write().await.expect("free");
+    let id = tool.info("stuck").await.holders[0].id.clone();
+
+    let unsure = tool.say(&["release", "stuck", "--hold", &id]).await;
+    assert_eq!(unsure.code, 64, "nobody to ask: {unsure:?}");
+    assert!(unsure.err.contains("--yes"));
+    let other = "nobody/0123456789abcdef/1";
+    let stranger = tool
+        .say(&["release", "stuck", "--hold", other, "--yes"])
+        .await;
+    assert_eq!(stranger.code, 1, "{stranger:?}");
+    guard.check().expect("still held");
+
+    let done = tool
+        .say(&["release", "stuck", "--hold", &id, "--yes", "--json"])
+        .await;
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(done.json()["released"], true);
+    assert!(tool.info("stuck").await.holders.is_empty());
+    assert!(guard.release().await.is_err_and(|error| error.is_lost()));
+}
+
+#[tokio::test]
+async fn completions_know_the_sub_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let said = say(&["completions", shell]).await;
+        assert_eq!(said.code, 0);
+        for word in ["run", "inspect", "list", "top", "release"] {
+            assert!(said.out.contains(word), "{shell}: {word}");
+        }
+    }
+}

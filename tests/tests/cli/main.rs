@@ -1,0 +1,9 @@
+//! The command-line tool against real servers.
+
+mod errors;
+mod look;
+mod loss;
+mod run;
+mod signals;
+mod tool;
+mod top;

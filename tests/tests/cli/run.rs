@@ -1,0 +1,97 @@
+//! `dlock run`, when all goes well.
+
+use std::time::{Duration, Instant};
+
+use dlock_tests::wait_until;
+
+use crate::tool::{Tool, WITHIN, told};
+
+#[tokio::test]
+async fn the_command_has_key_and_token_and_its_exit_code_is_passed_on() {
+    let tool = Tool::on_cluster().await;
+    let script = "echo key=$DLOCK_KEY; echo token=$DLOCK_TOKEN; exit 7";
+    let run = [
+        "run", "--key", "nightly", "--json", "--", "sh", "-c", script,
+    ];
+    let said = tool.say(&run).await;
+    assert_eq!(said.code, 7, "{said:?}");
+    let token = said
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("token="));
+    let token: u64 = token.expect("a token").parse().expect("a number");
+    assert!(said.out.contains("key=nightly\n"));
+    let info = tool.info("nightly").await;
+    assert_eq!(
+        info.last_token.map(dlock::FencingToken::as_u64),
+        Some(token)
+    );
+    assert!(info.holders.is_empty());
+    assert!(said.err.contains("\"event\":\"held\"") && said.err.contains(&token.to_string()));
+    assert!(said.err.contains("\"event\":\"ended\"") && said.err.contains("\"exit\":7"));
+}
+
+#[tokio::test]
+async fn ends_by_signal_and_commands_that_do_not_start_have_the_codes_of_a_shell() {
+    let tool = Tool::on_cluster().await;
+    for (command, code) in [
+        (&["sh", "-c", "kill -9 $$"][..], 137),
+        (&["/no/such/command"], 127),
+        (&["/etc/passwd"], 126),
+    ] {
+        let run = [&["run", "--key", "codes", "--"], command].concat();
+        assert_eq!(tool.say(&run).await.code, code, "{command:?}");
+        tool.wait_free("codes").await;
+    }
+}
+
+#[tokio::test]
+async fn a_busy_lock_is_not_waited_for_longer_than_asked() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("busy").expect("valid");
+    let guard = lock.write().await.expect("free");
+    for wait in ["0", "100ms"] {
+        let said = tool
+            .say(&["run", "--key", "busy", "--wait", wait, "--", "echo", "ran"])
+            .await;
+        assert_eq!(said.code, 75, "{said:?}");
+        assert!(
+            !said.out.contains("ran"),
+            "the command ran without the lock"
+        );
+        assert!(said.err.contains("busy"), "{said:?}");
+    }
+    let waiting = tool.start(
+        &["--key", "busy", "--wait", "30s"],
+        "echo token=$DLOCK_TOKEN",
+    );
+    wait_until(WITHIN, "the tool waits", || async {
+        !tool.info("busy").await.waiters.is_empty()
+    })
+    .await;
+    let before = guard.fencing_token().as_u64();
+    guard.release().await.expect("held to the end");
+    waiting.wait_success(WITHIN).await;
+    let after: u64 = told(&waiting, "token").await.parse().expect("a number");
+    assert!(after > before);
+}
+
+#[tokio::test]
+async fn readers_share_and_the_lease_is_renewed_while_the_command_runs() {
+    let tool = Tool::on_cluster().await;
+    let options = ["--key", "shared", "--mode", "read", "--lease", "600ms"];
+    let commands = [0, 1].map(|_| tool.start(&options, "echo ready=1; exec sleep 60"));
+    for command in &commands {
+        told(command, "ready").await;
+    }
+    let start = Instant::now();
+    wait_until(WITHIN, "three leases have passed", || async {
+        assert_eq!(
+            tool.info("shared").await.holders.len(),
+            2,
+            "both still hold"
+        );
+        start.elapsed() > Duration::from_millis(1800)
+    })
+    .await;
+}

@@ -1,0 +1,55 @@
+//! Signals to `dlock run`.
+
+use dlock_tests::{Worker, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::tool::{Tool, WITHIN, told, wait_gone};
+
+fn send(worker: &Worker, signal: Signal) {
+    let pid = i32::try_from(worker.pid()).expect("a process id");
+    kill_process(Pid::from_raw(pid).expect("not zero"), signal).expect("it runs");
+}
+
+#[tokio::test]
+async fn the_command_gets_them_and_decides() {
+    let tool = Tool::on_cluster().await;
+    for (signal, name) in [
+        (Signal::TERM, "TERM"),
+        (Signal::INT, "INT"),
+        (Signal::HUP, "HUP"),
+    ] {
+        let script = format!("trap 'exit 9' {name}; echo ready=1; while :; do sleep 0.02; done");
+        let run = tool.start(&["--key", "signals"], &script);
+        told(&run, "ready").await;
+        send(&run, signal);
+        assert_eq!(run.wait(WITHIN).await.code(), Some(9), "{name}");
+        assert!(tool.info("signals").await.holders.is_empty(), "given back");
+    }
+}
+
+#[tokio::test]
+async fn a_command_ended_by_one_makes_128_and_more_and_leaves_nobody_behind() {
+    let tool = Tool::on_cluster().await;
+    let run = tool.start(&["--key", "tree"], "sleep 600 & echo child=$!; wait");
+    let child = told(&run, "child").await;
+    send(&run, Signal::TERM);
+    assert_eq!(run.wait(WITHIN).await.code(), Some(143));
+    wait_gone(&child).await;
+}
+
+#[tokio::test]
+async fn while_it_waits_they_end_it_and_its_place_in_line_is_given_up() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("line").expect("valid");
+    let guard = lock.write().await.expect("free");
+    let run = tool.start(&["--key", "line"], "echo ran=1");
+    wait_until(WITHIN, "the tool waits", || async {
+        !tool.info("line").await.waiters.is_empty()
+    })
+    .await;
+    send(&run, Signal::INT);
+    assert_eq!(run.wait(WITHIN).await.code(), Some(130));
+    assert!(tool.info("line").await.waiters.is_empty());
+    assert!(!run.output().contains("ran"));
+    guard.release().await.expect("held to the end");
+}

@@ -1,0 +1,311 @@
+//! Every reply lost once after its request was executed, and every request lost once before.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use dlock::{
+    __internals::{Script, script_source},
+    Client, Mode, RwLock,
+};
+use dlock_tests::{
+    EventLog, FaultProxy, Mode as Logged, builder, check_exclusion, connect, scaled, shared_server,
+    unique_prefix, wait_free, wait_until, wait_waiters,
+};
+use tokio::task::JoinSet;
+
+const SOON: Duration = Duration::from_secs(10);
+const LEASE: Duration = Duration::from_millis(1500);
+
+/// A lock through a proxy, and the same lock past it.
+struct Line {
+    proxy: FaultProxy,
+    client: Client,
+    lock: RwLock,
+    witness: RwLock,
+}
+
+impl Line {
+    async fn new() -> Self {
+        let server = shared_server().await;
+        let proxy = FaultProxy::start(server.addr());
+        let prefix = unique_prefix();
+        let client = builder(&proxy.url(), &prefix).lease(LEASE).build().await;
+        let client = client.expect("the server is up");
+        let lock = client.rw_lock("one").expect("a valid name");
+        let witness = connect(&server.url(), &prefix).await;
+        let witness = witness.rw_lock("one").expect("a valid name");
+        Self {
+            proxy,
+            client,
+            lock,
+            witness,
+        }
+    }
+
+    async fn holders(&self) -> usize {
+        let info = self.witness.inspect().await.expect("answered");
+        info.holders.len()
+    }
+
+    /// Cuts the connection once at the next request of this kind.
+    fn cut(&self, how: Cut, script: Script) {
+        let hash = redis::Script::new(script_source(script))
+            .get_hash()
+            .to_owned();
+        match how {
+            Cut::Reply => self.proxy.cut_after_request(hash, 1),
+            Cut::Request => self.proxy.cut_before_request(hash, 1),
+        }
+    }
+
+    async fn wait_cut(&self) {
+        wait_until(SOON, "the connection is cut", || async {
+            self.proxy.counters().cuts == 1
+        })
+        .await;
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    /// Executed, but not answered.
+    Reply,
+    /// Not even executed.
+    Request,
+}
+
+/// Runs a scene for each way of cutting.
+async fn for_each_cut<F: Future<Output = ()>>(scene: impl Fn(Line, Cut) -> F) {
+    for how in [Cut::Reply, Cut::Request] {
+        scene(Line::new().await, how).await;
+    }
+}
+
+#[tokio::test]
+async fn acquire() {
+    for_each_cut(async |line: Line, how| {
+        line.cut(how, Script::Acquire);
+        let guard = line.lock.write().await.expect("sent again");
+        assert_eq!(line.proxy.counters().cuts, 1);
+        let info = line.witness.inspect().await.expect("answered");
+        assert_eq!(info.holders.len(), 1, "{how:?}");
+        assert_eq!(info.last_token, Some(guard.fencing_token()), "one grant");
+        guard.release().await.expect("held to the end");
+        assert_eq!(line.holders().await, 0);
+
+        let reader = line.witness.read().await.expect("free");
+        line.cut(how, Script::Acquire);
+        let guard = line.lock.try_read().await.expect("sent again");
+        assert_eq!(line.holders().await, 2);
+        drop((guard.expect("readers share"), reader));
+        wait_free(&line.witness).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn acquire_that_queues() {
+    for_each_cut(async |line: Line, how| {
+        let first = line.witness.write().await.expect("free");
+        line.cut(how, Script::Acquire);
+        let waiting = tokio::spawn({
+            let lock = line.lock.clone();
+            async move { lock.write().await }
+        });
+        line.wait_cut().await;
+        wait_waiters(&line.witness, 1).await;
+        first.release().await.expect("held to the end");
+        let guard = waiting.await.expect("no panic").expect("its turn");
+        assert_eq!(line.holders().await, 1);
+        guard.release().await.expect("held to the end");
+        wait_free(&line.witness).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn release() {
+    for_each_cut(async |line: Line, how| {
+        let guard = line.lock.write().await.expect("free");
+        let next = tokio::spawn({
+            let lock = line.witness.clone();
+            async move { lock.write().await }
+        });
+        wait_waiters(&line.witness, 1).await;
+        line.cut(how, Script::Release);
+        guard
+            .release()
+            .await
+            .expect("held to the end, whatever the second one finds");
+        // The second release has not touched the next hold.
+        let next = next.await.expect("no panic").expect("its turn");
+        assert_eq!(line.holders().await, 1, "{how:?}");
+        next.check().expect("still held");
+        next.release().await.expect("held to the end");
+        assert_eq!(line.proxy.counters().cuts, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn release_of_a_dropped_guard() {
+    for_each_cut(async |line: Line, how| {
+        let guards = (
+            line.lock.read().await.expect("free"),
+            line.witness.read().await.expect("readers share"),
+        );
+        line.cut(how, Script::Release);
+        drop(guards.0);
+        line.wait_cut().await;
+        // One reader less, not two.
+        wait_until(SOON, "the release is delivered", || async {
+            line.holders().await == 1
+        })
+        .await;
+        line.client.shutdown().await.expect("nothing is left");
+        let info = line.witness.inspect().await.expect("answered");
+        assert_eq!(info.holders.len(), 1, "{how:?}");
+        assert_eq!(info.mode(), Some(Mode::Read));
+        guards.1.release().await.expect("held to the end");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn renew() {
+    for_each_cut(async |line: Line, how| {
+        let guard = line.lock.write().await.expect("free");
+        line.cut(how, Script::Renew);
+        line.wait_cut().await;
+        let outcome = tokio::time::timeout(LEASE, guard.lost()).await;
+        assert!(
+            outcome.is_err(),
+            "{how:?}: an unknown outcome is not a loss"
+        );
+        guard.release().await.expect("held to the end");
+        assert_eq!(line.holders().await, 0);
+    })
+    .await;
+}
+
+/// At the end of a slice: with somebody else waiting, and with nobody.
+#[tokio::test]
+async fn yield_to_others() {
+    for_each_cut(async |line: Line, how| {
+        for somebody_waits in [false, true] {
+            let cuts = line.proxy.counters().cuts;
+            let guard = line.lock.write().await.expect("free");
+            let elsewhere = tokio::spawn({
+                let lock = line.witness.clone();
+                async move {
+                    if somebody_waits {
+                        let guard = lock.write().await.expect("its turn");
+                        guard.release().await.expect("held to the end");
+                    }
+                }
+            });
+            if somebody_waits {
+                wait_waiters(&line.witness, 1).await;
+            }
+            let local = tokio::spawn({
+                let lock = line.lock.clone();
+                async move { lock.write().await }
+            });
+            // Longer than a slice, so that the hand-over has to ask.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            line.cut(how, Script::Yield);
+            let before = guard.fencing_token();
+            guard.release().await.expect("held to the end");
+            let guard = local.await.expect("no panic").expect("its turn");
+            assert!(guard.fencing_token() > before);
+            assert_eq!(line.proxy.counters().cuts, cuts + 1);
+            elsewhere.await.expect("no panic");
+            assert_eq!(line.holders().await, 1, "{how:?}, {somebody_waits}");
+            guard.release().await.expect("held to the end");
+            wait_free(&line.witness).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn abandon() {
+    for_each_cut(async |line: Line, how| {
+        let first = line.witness.write().await.expect("free");
+        let waiting = tokio::spawn({
+            let lock = line.lock.clone();
+            async move { lock.write().await.map(drop) }
+        });
+        wait_waiters(&line.witness, 1).await;
+        line.cut(how, Script::Abandon);
+        waiting.abort();
+        line.wait_cut().await;
+        wait_waiters(&line.witness, 0).await;
+        first.release().await.expect("held to the end");
+        let guard = line.witness.try_write().await.expect("answered");
+        drop(guard.expect("free"));
+        wait_free(&line.witness).await;
+    })
+    .await;
+}
+
+/// Connections that are cut at any request, under load from both sides.
+#[tokio::test(flavor = "multi_thread")]
+async fn any_reply_under_load() {
+    let line = Line::new().await;
+    let log = Arc::new(EventLog::open(std::env::temp_dir().join(unique_prefix())));
+    let mut tasks = JoinSet::new();
+    for number in 0..6 {
+        let lock = if number < 4 {
+            &line.lock
+        } else {
+            &line.witness
+        }
+        .clone();
+        let log = Arc::clone(&log);
+        tasks.spawn(async move {
+            for round in 0..200 {
+                let token;
+                let hold;
+                if (round + number) % 3 == 0 {
+                    let guard = lock.write_timeout(scaled(SOON)).await.expect("comes round");
+                    token = guard.fencing_token().as_u64();
+                    hold = log.enter("one", Logged::Write, token);
+                    tokio::task::yield_now().await;
+                    log.exit("one", Logged::Write, token, hold);
+                    guard.release().await.expect("held to the end");
+                } else {
+                    let guard = lock.read_timeout(scaled(SOON)).await.expect("comes round");
+                    token = guard.fencing_token().as_u64();
+                    hold = log.enter("one", Logged::Read, token);
+                    tokio::task::yield_now().await;
+                    log.exit("one", Logged::Read, token, hold);
+                    drop(guard);
+                }
+            }
+        });
+    }
+    let cutting = async {
+        for cuts in 0.. {
+            line.proxy.cut_after_request("EVALSHA", 1);
+            wait_until(SOON, "the connection is cut", || async {
+                line.proxy.counters().cuts > cuts
+            })
+            .await;
+            // Time to connect again and to get something done.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::select! {
+        () = cutting => {}
+        _ = tasks.join_all() => {}
+    }
+    let events = log.events();
+    std::fs::remove_file(log.path()).expect("the log can be removed");
+    let report = check_exclusion(&events);
+    println!("{} cuts: {report}", line.proxy.counters().cuts);
+    report.assert_clean();
+    assert_eq!(report.reads + report.writes, 1200);
+    assert!(line.proxy.counters().cuts > 2);
+    line.proxy.pass();
+    wait_free(&line.witness).await;
+}
