@@ -132,11 +132,12 @@ impl Held {
         }
     }
 
-    /// Completes with what [`check`](Self::check) says once the lock is held no longer.
+    /// Completes with the loss of the hold, for a call that still has it.
     pub(super) async fn loss(&self) -> Error {
+        let hold = &self.0.grant.hold;
         loop {
-            self.lost().await;
-            if let Err(error) = self.check() {
+            hold.lost().await;
+            if let Err(error) = hold.check() {
                 return error;
             }
         }
