@@ -96,3 +96,43 @@ impl Request {
         matches!(self.answer.as_str(), "ok" | "sold_out")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requests(lines: &[&str]) -> Requests {
+        Requests(
+            lines
+                .iter()
+                .filter_map(|line| Request::parse(line))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn a_pause_lasts_from_decision_to_decision() {
+        let requests = requests(&[
+            "1000 0 order apron ok",
+            "1100 900000 order apron sold_out",
+            "3000 0 quote apron ok",
+            "4000 0 order apron unreachable",
+            "5000 0 order apron ok",
+            "5500 0 order basket ok",
+        ]);
+        let pauses = requests.pauses(1000, u64::MAX);
+        assert_eq!(pauses["apron"], Duration::from_secs(3));
+        assert_eq!(pauses["basket"], Duration::from_millis(4500));
+        assert_eq!(requests.pauses(1000, 2000)["apron"], Duration::from_secs(1));
+        assert_eq!((requests.served(), requests.count("unreachable")), (5, 1));
+    }
+
+    #[test]
+    fn an_article_that_never_comes_back_pauses_to_the_end() {
+        let requests = requests(&["1000 0 order apron ok", "9000 0 order basket ok"]);
+        assert_eq!(
+            requests.pauses(2000, u64::MAX)["apron"],
+            Duration::from_secs(7)
+        );
+    }
+}

@@ -32,3 +32,26 @@ impl FromStr for Slots {
             .map(Self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_single_slots() -> Result<(), ParseIntError> {
+        // CLUSTER KEYSLOT dlock:{sku:apron} is 6188.
+        for (text, there) in [
+            ("0-5460,6188", true),
+            ("6000-6200", true),
+            ("0-6187", false),
+        ] {
+            assert_eq!(
+                text.parse::<Slots>()?.contain_lock_of("apron"),
+                there,
+                "{text}"
+            );
+        }
+        assert!("".parse::<Slots>().is_err());
+        Ok(())
+    }
+}
