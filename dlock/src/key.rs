@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
+use crate::key_map::hash_of;
 use crate::slot::{Slot, hash_tag};
 
 /// The longest lock name, in bytes.
@@ -31,6 +32,7 @@ pub struct LockKey {
     prefix_len: u16,
     wrapped: bool,
     slot: Slot,
+    hash: u64,
 }
 
 impl LockKey {
@@ -46,6 +48,7 @@ impl LockKey {
             .map_err(|_| Error::new(ErrorKind::InvalidConfig, "the prefix is too long"))?;
         let slot = Slot::of(&text);
         Ok(Self {
+            hash: hash_of(&text),
             text,
             prefix_len,
             wrapped,
@@ -86,6 +89,11 @@ impl LockKey {
         self.slot
     }
 
+    /// The hash of the key, which differs from process to process.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash
+    }
+
     /// The prefix in front of the name.
     pub(crate) fn prefix(&self) -> &str {
         &self.text[..usize::from(self.prefix_len)]
@@ -99,7 +107,7 @@ impl LockKey {
 
 impl PartialEq for LockKey {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
+        self.hash == other.hash && self.text == other.text
     }
 }
 
@@ -107,7 +115,7 @@ impl Eq for LockKey {}
 
 impl std::hash::Hash for LockKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
+        state.write_u64(self.hash);
     }
 }
 

@@ -42,6 +42,7 @@ mod client;
 mod clock;
 mod error;
 mod key;
+mod key_map;
 mod lock;
 pub mod metrics;
 mod mode;

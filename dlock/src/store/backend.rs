@@ -145,7 +145,8 @@ impl Store {
     /// and the subscription.
     pub(crate) fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
         match self {
-            Self::Memory(_, wakeups) => Some(Listening::Memory(wakeups.listen(hold))),
+            // Not before there is something to wait for.
+            Self::Memory(..) => None,
             Self::Redis(store) => store.listen_if_subscribed(key, hold).map(Listening::Redis),
         }
     }

@@ -1,9 +1,7 @@
 //! All gates of a client, by full lock name.
 
-use std::collections::HashMap;
-use std::collections::hash_map::{Entry as MapEntry, RandomState};
+use std::collections::hash_map::Entry as MapEntry;
 use std::fmt;
-use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::line::{Line, Terms};
@@ -11,6 +9,7 @@ use super::{Lead, Queued};
 use crate::client::Inner;
 use crate::error::Error;
 use crate::key::LockKey;
+use crate::key_map::KeyMap;
 use crate::lock::hold::Hold;
 use crate::lock::holding::Holding;
 use crate::lock::shared_hold::SharedHold;
@@ -20,7 +19,7 @@ use crate::mode::Mode;
 /// shard it falls into.
 const SHARDS: usize = 32;
 
-type Shard = HashMap<LockKey, Line>;
+type Shard = KeyMap<Line>;
 
 /// What a task finds at the gate.
 pub(in crate::lock) enum Entry {
@@ -41,20 +40,18 @@ pub(in crate::lock) enum Entry {
 /// Local lines for every lock in use.
 pub(crate) struct Gates {
     shards: [Mutex<Shard>; SHARDS],
-    hasher: RandomState,
 }
 
 impl Gates {
     pub(crate) fn new() -> Self {
         Self {
             shards: std::array::from_fn(|_| Mutex::default()),
-            hasher: RandomState::new(),
         }
     }
 
     fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
-        let hash = self.hasher.hash_one(key);
-        let index = usize::try_from(hash % SHARDS as u64).unwrap_or(0);
+        // Bits that the map inside does not go by first.
+        let index = usize::try_from((key.hash() >> 32) % SHARDS as u64).unwrap_or(0);
         self.shards[index]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

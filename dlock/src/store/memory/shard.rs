@@ -1,9 +1,10 @@
 //! A part of a store's locks, and how they are forgotten.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::lock::Lock;
 use crate::key::LockKey;
+use crate::key_map::KeyMap;
 use crate::protocol::{HoldId, Op, Reply};
 
 /// From this many locks on, free ones are forgotten at once instead of after their second of
@@ -13,7 +14,7 @@ const CROWDED: usize = 64;
 /// Locks by key.
 #[derive(Debug, Default)]
 pub(super) struct Shard {
-    locks: HashMap<LockKey, Lock>,
+    locks: KeyMap<Lock>,
     /// The keys of `locks`, in the order in which they are next looked at for removal.
     round: VecDeque<LockKey>,
     /// Larger than any token of a lock that was forgotten early: time starts here for new locks.

@@ -40,7 +40,7 @@ local function save_counts(holds)
     redis.call('HDEL', lock, 'w')
   end
   if reads > 0 then
-    redis.call('HSET', lock, 'r', string.format('%d %.0f', reads, earliest))
+    redis.call('HSET', lock, 'r', string.format('%d %d', reads, earliest))
   else
     redis.call('HDEL', lock, 'r')
   end
@@ -84,7 +84,7 @@ local function promise(holds, deadline)
   if deadline <= holds.latest then return end
   holds.latest = deadline
   redis.call('HSET', lock, 'x', deadline)
-  redis.call('PEXPIREAT', lock, math.ceil(deadline / 1000) + 1000)
+  redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(deadline / 1000) + 1000))
 end
 
 -- Records a hold, new or changed.
@@ -94,7 +94,7 @@ local function save_hold(holds, h)
     holds.by_id[h.id] = h
   end
   redis.call('HSET', lock, '+' .. h.id,
-    string.format('%s %.0f %.0f ', h.mode, h.deadline, h.token) .. h.label)
+    string.format('%s %d %d ', h.mode, h.deadline, h.token) .. h.label)
   save_counts(holds)
   promise(holds, h.deadline)
 end
@@ -169,10 +169,10 @@ end
 -- Takes a place in the line, or refreshes the one it has.
 local function join_line(mode, id, seq, waiter_lease, holds)
   local deadline = now + waiter_lease
-  local fields = {id, string.format('%.0f', deadline)}
+  local fields = {id, string.format('%d', deadline)}
   if not seq then
     local s = math.max(tonumber(redis.call('HGET', line, 's') or 0) + 1, now)
-    s = string.format('%.0f', s)
+    s = string.format('%d', s)
     redis.call('ZADD', mode == 'w' and writers or readers, s, id)
     fields[3], fields[4] = 's', s
   end
@@ -199,13 +199,13 @@ local function pass_on(holds)
   local reader = head(readers)
   if #holds.list == 0 and not writer and not reader then
     redis.call('HDEL', lock, 'x', 'q')
-    redis.call('PEXPIREAT', lock, math.ceil(math.max(now, last) / 1000) + 1000)
+    redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(math.max(now, last) / 1000) + 1000))
     return
   end
   for _, h in ipairs(holds.list) do
     if h.mode == 'w' then return end
   end
-  local upto = writer and string.format('%.0f', math.max(writer_seq, readers_first())) or '+inf'
+  local upto = writer and string.format('%d', math.max(writer_seq, readers_first())) or '+inf'
   local entering = redis.call('ZRANGEBYSCORE', readers, '-inf', upto)
   for _, id in ipairs(entering) do
     if waits_until(id) then notify(id) end

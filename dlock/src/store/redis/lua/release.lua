@@ -31,7 +31,7 @@ if last < handed then
 end
 if alone then
   redis.call('HDEL', lock, '+' .. id, f[3] and 'w' or 'r', 'x')
-  redis.call('PEXPIREAT', lock, math.ceil(math.max(now, last) / 1000) + 1000)
+  redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(math.max(now, last) / 1000) + 1000))
   return {1}
 elseif shared then
   redis.call('HDEL', lock, '+' .. id)

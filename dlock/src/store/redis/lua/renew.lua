@@ -15,6 +15,6 @@ if tonumber(old) <= now then return {0} end
 local deadline = now + tonumber(ARGV[2])
 if deadline <= tonumber(old) then return {1} end
 if latest < deadline then latest = deadline end
-redis.call('HSET', lock, 'x', latest, '+' .. id, string.format('%s %.0f ', mode, deadline) .. rest)
-redis.call('PEXPIREAT', lock, math.ceil(latest / 1000) + 1000)
+redis.call('HSET', lock, 'x', string.format('%d', latest), '+' .. id, string.format('%s %d ', mode, deadline) .. rest)
+redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(latest / 1000) + 1000))
 return {1}
