@@ -2,7 +2,7 @@
 //!
 //! Each lock has a channel per client; a script publishes the id of the hold that should look again. A
 //! channel is subscribed at the node that serves the lock's slot, on a connection of its own
-//! ([`line`]), and stays subscribed for a while after its last listener. Messages get lost when a connection or
+//! ([`mod@line`]), and stays subscribed for a while after its last listener. Messages get lost when a connection or
 //! a slot does: then the channel is subscribed again, and its listeners are told to look.
 
 mod channel;
