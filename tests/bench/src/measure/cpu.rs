@@ -1,14 +1,13 @@
 //! What this process has used.
 
-use std::time::Duration;
-
 use rustix::time::{ClockId, clock_gettime};
 
-/// The CPU time of all threads of this process so far.
-pub(crate) fn client_cpu() -> Duration {
+/// The CPU time of all threads of this process so far, in seconds.
+pub(crate) fn client_cpu() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    let nanos = u32::try_from(time.tv_nsec).expect("less than a second");
-    Duration::new(time.tv_sec.unsigned_abs(), nanos)
+    #[expect(clippy::cast_precision_loss, reason = "seconds are far below 2^52")]
+    let (seconds, nanos) = (time.tv_sec as f64, time.tv_nsec as f64);
+    seconds + nanos / 1e9
 }
 
 /// The memory of this process that is in RAM.

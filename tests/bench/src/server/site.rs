@@ -11,14 +11,14 @@ use crate::system::Setup;
 #[derive(Debug)]
 pub(crate) enum Site {
     /// One server.
-    Standalone(RedisServer),
+    Standalone(Box<RedisServer>),
     /// Three masters. Without replicas, which would take turns on the few cores with what is measured.
     Cluster(RedisCluster),
 }
 
 impl Site {
     pub(crate) async fn standalone() -> Self {
-        Self::Standalone(RedisServer::start().await)
+        Self::Standalone(Box::new(RedisServer::start().await))
     }
 
     pub(crate) async fn cluster() -> Self {
@@ -50,8 +50,8 @@ impl Site {
         }
     }
 
-    /// The CPU time of all servers so far.
-    pub(crate) async fn cpu(&self) -> Duration {
+    /// The CPU time of all servers so far, in seconds.
+    pub(crate) async fn cpu(&self) -> f64 {
         let mut sum = 0.0;
         for node in self.nodes() {
             let info = node.info("cpu").await.expect("the server answers");
@@ -63,7 +63,7 @@ impl Site {
                 }
             }
         }
-        Duration::from_secs_f64(sum)
+        sum
     }
 
     pub(crate) async fn commands(&self) -> Commands {

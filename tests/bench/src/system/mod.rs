@@ -88,6 +88,11 @@ impl Kind {
     pub(crate) const READ_WRITE: [Self; 4] =
         [Self::Dlock, Self::Rlock, Self::RdsLock, Self::Distkit];
 
+    /// Those that poll without a line, so that whoever releases is the first to ask again. (`distkit` polls too, but
+    /// its writers queue.)
+    pub(crate) const BARGING: [Self; 4] =
+        [Self::Rslock, Self::RedisLock, Self::Rlock, Self::RdsLock];
+
     /// Those that work on a Redis Cluster.
     pub(crate) const CLUSTER: [Self; 4] = [Self::Empty, Self::Raw, Self::Dlock, Self::Rslock];
 

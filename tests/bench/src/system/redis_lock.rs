@@ -34,7 +34,7 @@ impl System for RedisLock {
         let options = LockAcrossOptions {
             ttl: self.lease,
             retry: POLL,
-            duration: Duration::from_secs(3600),
+            duration: Duration::from_hours(1),
         };
         let output = lock_across(&[connection], key, body, options).await;
         output.expect("the lock is granted and was held")

@@ -45,8 +45,8 @@ pub(super) struct Outcome {
     pub(super) reads: Samples,
     /// Measured holds in us.
     pub(super) holds: Samples,
-    pub(super) client_cpu: Duration,
-    pub(super) server_cpu: Duration,
+    pub(super) client_cpu: f64,
+    pub(super) server_cpu: f64,
     pub(super) commands: Commands,
 }
 
@@ -129,7 +129,7 @@ impl Contender {
                 "read" => outcome.reads.add(value),
                 "hold" => outcome.holds.add(value),
                 "in-time" => share += 1,
-                "cpu" => outcome.client_cpu += Duration::from_secs_f64(value / 1e6),
+                "cpu" => outcome.client_cpu += value / 1e6,
                 other => panic!("a process of ours printed {other}"),
             }
         }
@@ -214,7 +214,7 @@ async fn contend<S: System>(contest: &Contest<'_>, setup: &Setup) -> String {
     }
     let mut report = running.join_all().await.concat();
     let cpu = client_cpu() - cpu;
-    let _ = writeln!(report, "cpu {}", cpu.as_micros());
+    let _ = writeln!(report, "cpu {}", cpu * 1e6);
     report
 }
 
@@ -233,17 +233,17 @@ async fn compete<S: System>(
             Mode::Read
         };
         let asked = Instant::now();
-        let (timer_of_body, hold) = (timer.clone(), contest.hold);
+        let (clock, hold) = (timer.clone(), contest.hold);
         let body = async move {
             let granted = Instant::now();
-            timer_of_body.sleep(hold).await;
+            clock.sleep(hold).await;
             (granted, granted.elapsed())
         };
-        let (granted, held) = system.locked(mode, key, body).await;
+        let (granted, lasted) = system.locked(mode, key, body).await;
         let mode = if mode == Mode::Write { "write" } else { "read" };
         let waited = granted - asked;
         let _ = writeln!(report, "{mode} {}", waited.as_secs_f64() * 1e6);
-        let _ = writeln!(report, "hold {}", held.as_secs_f64() * 1e6);
+        let _ = writeln!(report, "hold {}", lasted.as_secs_f64() * 1e6);
         if granted - start < contest.lasts {
             report.push_str("in-time 1\n");
         }

@@ -42,7 +42,7 @@ fn ms(duration: Duration) -> f64 {
 
 /// A process that takes the lock and would keep it for a minute.
 fn keeper(kind: Kind) -> Contest<'static> {
-    let minute = Duration::from_secs(60);
+    let minute = Duration::from_mins(1);
     Contest {
         kind,
         processes: 1,
@@ -79,17 +79,17 @@ async fn dead_holder<S: System>(kind: Kind, site: &Site) -> Duration {
 async fn dead_waiter<S: System>(kind: Kind, site: &Site) -> Duration {
     let setup = site.setup(LEASE);
     let (holder, waiter) = (S::connect(&setup).await, S::connect(&setup).await);
-    let (end, ended) = tokio::sync::oneshot::channel();
-    let (begin, begun) = tokio::sync::oneshot::channel();
+    let (finish, told_to_finish) = tokio::sync::oneshot::channel();
+    let (begin, has_begun) = tokio::sync::oneshot::channel();
     let holding = tokio::spawn(async move {
         let body = async move {
             let _ = begin.send(());
-            let _ = ended.await;
+            let _ = told_to_finish.await;
             Instant::now()
         };
         holder.locked(Mode::Write, KEY, body).await
     });
-    begun.await.expect("the lock is free at first");
+    has_begun.await.expect("the lock is free at first");
     let mut first = Contender::start(&keeper(kind), site).await;
     first.go().await;
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -99,7 +99,7 @@ async fn dead_waiter<S: System>(kind: Kind, site: &Site) -> Duration {
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     first.kill().await;
-    end.send(()).expect("the holder waits for this");
+    finish.send(()).expect("the holder waits for this");
     let released = holding.await.expect("the lock was held");
     second.await.expect("the lock is granted") - released
 }

@@ -13,7 +13,7 @@ use crate::{
 const HOLD: Duration = Duration::from_millis(1);
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    let lasts = Duration::from_millis(lab.pick(2000, 5000));
+    let lasts = Duration::from_millis(lab.pick(2000, 10_000));
     for _ in 0..lab.repeats {
         for (workload, processes) in [("w3-2", 2), ("w3-8", 8), ("w3-32", 32)] {
             for kind in lab.chosen(&Kind::LOCKS) {
@@ -75,12 +75,12 @@ async fn one(
     add(
         "client CPU",
         "us/acquisition",
-        outcome.client_cpu.as_secs_f64() * 1e6 / all,
+        outcome.client_cpu * 1e6 / all,
     );
     add(
         "server CPU",
         "us/acquisition",
-        outcome.server_cpu.as_secs_f64() * 1e6 / all,
+        outcome.server_cpu * 1e6 / all,
     );
     add("hold", "us", outcome.holds.mean());
     add("round trip", "us", round_trip);

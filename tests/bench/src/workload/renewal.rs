@@ -38,8 +38,8 @@ async fn one(lab: &Lab, site: &Site, results: &mut Results) {
     let before = site.commands().await;
     tokio::time::sleep(lasts).await;
     let took = start.elapsed().as_secs_f64();
-    let cpu = (client_cpu() - cpu).as_secs_f64() / took;
-    let server = (site.cpu().await - server).as_secs_f64() / took;
+    let cpu = (client_cpu() - cpu) / took;
+    let server = (site.cpu().await - server) / took;
     let (sent, _) = site
         .commands()
         .await

@@ -36,11 +36,7 @@ async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
     let all = count(alone.shares.iter().sum());
     let mut add = |metric, unit, value| results.add("w4", &label, metric, unit, value);
     add("acquisitions", "1/s", all / lasts.as_secs_f64());
-    add(
-        "client CPU",
-        "us/acquisition",
-        alone.cpu.as_secs_f64() * 1e6 / all,
-    );
+    add("client CPU", "us/acquisition", alone.cpu * 1e6 / all);
     add("wait max", "ms", alone.wait.as_secs_f64() * 1e3);
     let shares: Samples = alone.shares.iter().map(|share| count(*share)).collect();
     add("fewest of a task", "1", shares.percentile(0.0));
@@ -80,7 +76,7 @@ async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
 struct Crowd {
     shares: Vec<usize>,
     wait: Duration,
-    cpu: Duration,
+    cpu: f64,
 }
 
 async fn crowd<S: System>(setup: &Setup, lasts: Duration) -> Crowd {

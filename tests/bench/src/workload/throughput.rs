@@ -32,12 +32,8 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                     results.add(workload, &label, metric, unit, value);
                 };
                 add("pairs", "1/s", rate);
-                add(
-                    "client CPU",
-                    "us/pair",
-                    load.client.as_secs_f64() * 1e6 / pairs,
-                );
-                add("server CPU", "us/pair", server.as_secs_f64() * 1e6 / pairs);
+                add("client CPU", "us/pair", load.client * 1e6 / pairs);
+                add("server CPU", "us/pair", server * 1e6 / pairs);
                 site.flush().await;
             }
         }
@@ -47,7 +43,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
 struct Load {
     pairs: usize,
     took: Duration,
-    client: Duration,
+    client: f64,
 }
 
 async fn load<S: System>(setup: &Setup, tasks: usize, duration: Duration) -> Load {
