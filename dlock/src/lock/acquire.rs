@@ -147,7 +147,7 @@ async fn carry_on(lock: &RwLock, mut holding: Holding, wait: Wait) -> Option<Hol
     let hold = holding.hold();
     let op = Op::Yield {
         hold: hold.id.clone(),
-        last_token: hold.last_token(),
+        handed: hold.handed(),
         lease: hold.lease,
     };
     let deadline = wait.cap(Instant::now() + lock.inner.config.response_timeout);

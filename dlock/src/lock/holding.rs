@@ -100,7 +100,8 @@ impl Holding {
         let hold = self.hold();
         let op = Op::Release {
             hold: hold.id.clone(),
-            last_token: hold.last_token(),
+            handed: hold.handed(),
+            lease: hold.lease,
         };
         let deadline = Instant::now() + self.inner.config.retry_for;
         let answer = self.inner.store.call(&hold.key, &op, deadline).await?;

@@ -69,10 +69,8 @@ impl SharedHold {
             && BootInstant::now().since(started) < SLICE
     }
 
-    /// Whether enough of the lease is left to pass it on: renewals keep it above two thirds.
     pub(super) fn is_healthy(&self) -> bool {
-        let left = self.hold.deadline().since(BootInstant::now());
-        self.hold.is_live() && left > self.hold.lease / 3
+        self.hold.is_healthy()
     }
 }
 
