@@ -1,6 +1,6 @@
 //! The picture.
 
-use std::fmt::Write;
+use dlock_examples::Svg;
 
 use super::panel::{Bar, Better, Panel};
 
@@ -25,11 +25,7 @@ pub(crate) fn draw(panels: &[(&Panel, Vec<Bar<'_>>)]) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a handful")]
     let height = rows.len() as f64 * PANEL.1 + MARGIN;
     let width = 2.0 * PANEL.0 + MARGIN;
-    let mut picture = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\" role=\"img\">\n<style>{STYLE}</style>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-    );
+    let mut picture = Svg::new((width, height), STYLE, "#ffffff");
     let mut y = MARGIN;
     for row in rows {
         let mut x = MARGIN;
@@ -39,18 +35,17 @@ pub(crate) fn draw(panels: &[(&Panel, Vec<Bar<'_>>)]) -> String {
         }
         y += PANEL.1;
     }
-    picture.push_str("</svg>\n");
-    picture
+    picture.finish()
 }
 
-fn draw_panel(picture: &mut String, panel: &Panel, bars: &[Bar<'_>], (x, y): (f64, f64)) {
+fn draw_panel(picture: &mut Svg, panel: &Panel, bars: &[Bar<'_>], (x, y): (f64, f64)) {
     let better = match panel.better {
         Better::Less => "shorter is better",
         Better::More => "longer is better",
     };
-    text(picture, "title", (x, y + 14.0), panel.title);
+    picture.text("title", (x, y + 14.0), panel.title);
     let note = format!("{better} ({})", panel.source());
-    text(picture, "note", (x, y + 31.0), &note);
+    picture.text("note", (x, y + 31.0), &note);
     let longest = bars
         .iter()
         .map(|bar| bar.value)
@@ -66,24 +61,13 @@ fn draw_panel(picture: &mut String, panel: &Panel, bars: &[Bar<'_>], (x, y): (f6
             "other"
         };
         let left = x + NAMES;
-        text(picture, "name", (x, y + 14.0), bar.system);
+        picture.text("name", (x, y + 14.0), bar.system);
         let (top, height) = (y + 3.0, BAR - 6.0);
-        let _ = writeln!(
-            picture,
-            "<rect class=\"{class}\" x=\"{left}\" y=\"{top}\" width=\"{width:.1}\" height=\"{height}\"/>"
-        );
+        picture.rect(class, (left, top), (width, height));
         let value = format!("{} {}", readable(bar.value), bar.unit);
-        text(picture, "value", (left + width + 6.0, y + 14.0), &value);
+        picture.text("value", (left + width + 6.0, y + 14.0), &value);
         y += BAR;
     }
-}
-
-fn text(picture: &mut String, class: &str, (x, y): (f64, f64), text: &str) {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    let _ = writeln!(
-        picture,
-        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
-    );
 }
 
 /// Three digits, and commas between thousands.

@@ -7,13 +7,8 @@ use super::args::DashboardArgs;
 use super::prometheus::Prometheus;
 use super::verdict::Verdict;
 
-/// What Grafana puts in for its variables when everything is selected.
-const VARIABLES: [(&str, &str); 4] = [
-    ("$__rate_interval", "30s"),
-    ("$__range", "2m"),
-    ("$job", ".*"),
-    ("$lock", ".*"),
-];
+/// Long enough for whatever happened at all.
+const RATES_OVER: &str = "30s";
 
 pub(crate) async fn check(args: &DashboardArgs, verdict: &mut Verdict) -> Result<(), Failure> {
     let prometheus = Prometheus::at(&args.prometheus)?;
@@ -63,7 +58,7 @@ fn queries(dashboard: &Value) -> Vec<(String, String)> {
         let title = panel["title"].as_str().unwrap_or_default();
         for target in items(&panel["targets"]) {
             let expression = target["expr"].as_str().unwrap_or_default();
-            queries.push((title.to_owned(), filled_in(expression)));
+            queries.push((title.to_owned(), filled_in(expression, RATES_OVER)));
         }
     }
     for variable in items(&dashboard["templating"]["list"]) {
@@ -74,20 +69,21 @@ fn queries(dashboard: &Value) -> Vec<(String, String)> {
             .strip_prefix("label_values(")
             .and_then(|rest| rest.rsplit_once(','))
         {
-            queries.push((format!("variable {name}"), filled_in(series)));
+            queries.push((format!("variable {name}"), filled_in(series, RATES_OVER)));
         }
     }
     queries
 }
 
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-fn filled_in(expression: &str) -> String {
-    VARIABLES
-        .iter()
-        .fold(expression.to_owned(), |text, (name, value)| {
-            text.replace(name, value)
-        })
+/// With what Grafana puts in for its variables when everything is selected.
+pub(crate) fn filled_in(expression: &str, rates_over: &str) -> String {
+    expression
+        .replace("$__rate_interval", rates_over)
+        .replace("$__range", "2m")
+        .replace("$job", ".*")
+        .replace("$lock", ".*")
 }

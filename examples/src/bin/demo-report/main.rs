@@ -4,6 +4,7 @@ mod args;
 mod books;
 mod dashboard;
 mod locks;
+mod picture;
 mod prometheus;
 mod report;
 mod requests;
@@ -24,6 +25,7 @@ async fn main() -> Result<ExitCode, Failure> {
     let mut verdict = Verdict::default();
     match Args::parse().command {
         Command::Dashboard(args) => dashboard::check(&args, &mut verdict).await?,
+        Command::Picture(args) => picture::draw(&args).await?,
         Command::Report(args) => report::report(&args, &mut verdict).await?,
     }
     Ok(verdict.exit_code())

@@ -25,6 +25,10 @@ pub(crate) struct Args {
     )]
     pub(crate) url: String,
 
+    /// What `dlock top` and `dlock inspect` call this process; host and process id if not given.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+
     /// How long a crashed process keeps others out, in milliseconds.
     #[arg(long = "lease-ms", default_value = "3000", value_parser = milliseconds)]
     pub(crate) lease: Duration,

@@ -29,11 +29,11 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 async fn main() -> Result<(), Failure> {
     let args = Args::parse();
     let metrics = telemetry::install()?;
-    let client = Client::builder()
-        .url(&args.url)
-        .lease(args.lease)
-        .build()
-        .await?;
+    let mut client = Client::builder().url(&args.url).lease(args.lease);
+    if let Some(name) = &args.name {
+        client = client.name(name);
+    }
+    let client = client.build().await?;
     dlock::install(client.clone());
     let stock = Stock::new(Database::open(&args.db)?, !args.without_lock);
 

@@ -1,6 +1,6 @@
 //! Looking at the locks again and again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use dlock::__internals::ScriptLoad;
@@ -61,20 +61,28 @@ impl Sampler {
         }
     }
 
-    /// Looks at everything.
+    /// Looks at everything: what is in use, and what was a moment ago.
     async fn walk(&mut self, picture: &mut Picture) -> Result<(), Error> {
         let locks = list::in_use(&self.client, &self.pattern).await?;
         self.asked += locks.len() as u64;
-        self.changes
-            .retain(|name, _| locks.binary_search_by(|(n, _)| n.cmp(name)).is_ok());
-        picture.rows = locks
-            .into_iter()
-            .map(|(name, info)| Row {
+        let found = |name: &String| locks.binary_search_by(|(n, _)| n.cmp(name)).is_ok();
+        // A busy lock is free in between: it would come and go.
+        picture
+            .rows
+            .retain(|row| row.rate > 0.0 && !found(&row.name));
+        for row in &mut picture.rows {
+            row.info = self.client.rw_lock(&row.name)?.inspect().await?;
+            self.asked += 1;
+        }
+        picture
+            .rows
+            .extend(locks.into_iter().map(|(name, info)| Row {
                 name,
                 info,
                 rate: 0.0,
-            })
-            .collect();
+            }));
+        let names: HashSet<_> = picture.rows.iter().map(|row| &row.name).collect();
+        self.changes.retain(|name, _| names.contains(name));
         picture
             .rows
             .sort_by_key(|row| std::cmp::Reverse(row.info.waiters.len()));

@@ -47,9 +47,10 @@ pub(super) async fn show(
         }
     };
     drop(keys);
-    ratatui::restore();
-    // It looks up within its patience; whether it panicked does not matter any more.
+    // It looks up within its patience; whether it panicked does not matter any more. Only then the terminal gets its
+    // lines back: a key that comes now would leave the reader waiting for the end of one.
     let _ = reader.join();
+    ratatui::restore();
     outcome
 }
 
