@@ -32,6 +32,8 @@ pub(crate) struct Hold {
     pub(crate) mode: Mode,
     pub(crate) lease: Duration,
     renews_for: Option<Duration>,
+    /// When the grant arrived.
+    pub(crate) granted_at: BootInstant,
     pub(crate) metrics: Arc<LockMetrics>,
     /// Boot clock, ns: when this client must stop relying on the hold. Moved by acknowledged
     /// renewals only, and never once it has passed.
@@ -62,6 +64,7 @@ impl Hold {
             mode,
             lease,
             renews_for: settings.max_hold,
+            granted_at: BootInstant::now(),
             metrics,
             deadline: AtomicU64::new(safe_deadline(sent_at, lease).as_nanos()),
             give_up_at: AtomicU64::new(u64::MAX),
@@ -119,8 +122,10 @@ impl Hold {
     /// When to renew: after a third of the lease, less up to a fifth of that, so that holds
     /// granted together do not all renew together.
     pub(crate) fn next_renewal(&self, from: BootInstant) -> BootInstant {
-        let after = (self.lease / 3).mul_f64(1.0 - fastrand::f64() / 5.0);
-        (from + after).min(self.give_up_at())
+        // A lease is at most 24 hours: its nanoseconds fit.
+        let third = u64::try_from(self.lease.as_nanos()).unwrap_or(u64::MAX) / 3;
+        let after = third - fastrand::u64(..=third / 5);
+        BootInstant::from_nanos(from.as_nanos() + after).min(self.give_up_at())
     }
 
     /// Why the hold is lost, if it is. Looks at the clock, so that nobody has to run in time for
