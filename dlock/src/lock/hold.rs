@@ -48,6 +48,8 @@ pub(crate) struct Hold {
     pub(crate) mode: Mode,
     pub(crate) lease: Duration,
     renews_for: Option<Duration>,
+    /// When the grant arrived.
+    pub(crate) granted_at: BootInstant,
     pub(crate) metrics: Arc<LockMetrics>,
     /// Boot clock, ns: when this client must stop relying on the hold. Moved by acknowledged
     /// renewals only, and never once it has passed.
@@ -86,6 +88,7 @@ impl Hold {
             mode,
             lease,
             renews_for: settings.max_hold,
+            granted_at: BootInstant::now(),
             metrics,
             deadline: AtomicU64::new(deadline.as_nanos()),
             provisional: AtomicBool::new(provisional),
@@ -96,7 +99,7 @@ impl Hold {
             lost: Notify::new(),
             renewal_due: AtomicU64::new(0),
         };
-        hold.restart_max_hold(BootInstant::now());
+        hold.restart_max_hold(hold.granted_at);
         hold
     }
 
@@ -170,7 +173,9 @@ impl Hold {
         let after = if self.is_provisional() {
             CONFIRMATION
         } else {
-            (self.lease / 3).mul_f64(1.0 - fastrand::f64() / 5.0)
+            // A lease is at most 24 hours: its nanoseconds fit.
+            let third = u64::try_from(self.lease.as_nanos()).unwrap_or(u64::MAX) / 3;
+            Duration::from_nanos(third - fastrand::u64(..=third / 5))
         };
         (from + after).min(self.give_up_at())
     }

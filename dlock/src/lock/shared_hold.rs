@@ -28,12 +28,12 @@ impl SharedHold {
     /// A hold with one user.
     pub(super) fn new(hold: Arc<Hold>, gated: bool) -> Arc<Self> {
         Arc::new(Self {
-            hold,
             gated,
             users: AtomicU32::new(1),
-            slice_started: AtomicU64::new(BootInstant::now().as_nanos()),
+            slice_started: AtomicU64::new(hold.granted_at.as_nanos()),
             passed_on: AtomicU32::new(0),
             passed_on_at: AtomicU64::new(0),
+            hold,
         })
     }
 
