@@ -38,21 +38,21 @@ pub struct LockKey {
 impl LockKey {
     /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`].
     pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
-        let wrapped = check_name(name)?;
-        let text: Arc<str> = if wrapped {
-            [prefix, ":{", name, "}"].concat().into()
-        } else {
-            [prefix, ":", name].concat().into()
-        };
+        let tag = check_name(name)?;
+        let wrapped = tag.is_none();
+        let mut text = String::with_capacity(prefix.len() + name.len() + 3);
+        text.push_str(prefix);
+        text.push_str(if wrapped { ":{" } else { ":" });
+        text.push_str(name);
+        text.push_str(if wrapped { "}" } else { "" });
         let prefix_len = u16::try_from(prefix.len())
             .map_err(|_| Error::new(ErrorKind::InvalidConfig, "the prefix is too long"))?;
-        let slot = Slot::of(&text);
         Ok(Self {
             hash: hash_of(&text),
-            text,
+            text: text.into(),
             prefix_len,
             wrapped,
-            slot,
+            slot: Slot::of_tag(tag.unwrap_or(name)),
         })
     }
 
@@ -131,8 +131,8 @@ impl fmt::Display for LockKey {
     }
 }
 
-/// Whether the name needs to be wrapped in braces to become a hash tag.
-fn check_name(name: &str) -> Result<bool, Error> {
+/// The hash tag of the name; `None` if it needs to be wrapped in braces to become one.
+fn check_name(name: &str) -> Result<Option<&str>, Error> {
     let refuse = |why: &str| {
         let shown: String = name.chars().take(60).collect();
         Err(Error::new(
@@ -146,15 +146,13 @@ fn check_name(name: &str) -> Result<bool, Error> {
     if name.len() > MAX_NAME_BYTES {
         return refuse("is longer than 512 bytes; use an id or a hash of the long part");
     }
-    if hash_tag(name).is_some() {
-        return Ok(false);
-    }
-    if name.contains(['{', '}']) {
+    let tag = hash_tag(name);
+    if tag.is_none() && name.bytes().any(|byte| matches!(byte, b'{' | b'}')) {
         return refuse(
             "has a brace but no hash tag; write a non-empty `{tag}`, or leave the braces out",
         );
     }
-    Ok(true)
+    Ok(tag)
 }
 
 /// Checks a key prefix: 1 to 64 bytes, without braces (they would become the hash tag) and `~`

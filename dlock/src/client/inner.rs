@@ -1,7 +1,7 @@
 //! What all clones of a client share.
 
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use tokio::sync::watch;
@@ -25,6 +25,8 @@ pub(crate) struct Inner {
     pub(crate) renewals: Arc<Renewals>,
     pub(crate) releaser: Releaser,
     counter: AtomicU64,
+    /// Set before `closed` tells those who wait: looking at it costs no lock.
+    is_closed: AtomicBool,
     closed: watch::Sender<bool>,
 }
 
@@ -49,6 +51,7 @@ impl Inner {
                 renewals,
                 releaser,
                 counter: AtomicU64::new(1),
+                is_closed: AtomicBool::new(false),
                 closed: watch::Sender::new(false),
             }
         })
@@ -59,7 +62,7 @@ impl Inner {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        *self.closed.borrow()
+        self.is_closed.load(Ordering::Acquire)
     }
 
     pub(crate) fn check_open(&self) -> Result<(), Error> {
@@ -76,6 +79,7 @@ impl Inner {
     }
 
     pub(crate) async fn shutdown(&self) -> Result<(), Error> {
+        self.is_closed.store(true, Ordering::Release);
         self.closed.send_replace(true);
         self.gates.close();
         let deadline = Instant::now() + self.config.retry_for;

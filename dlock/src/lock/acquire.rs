@@ -1,5 +1,7 @@
 //! Acquiring: through the gate of this process to the server.
 
+use std::sync::Arc;
+
 use tokio::time::{Instant, sleep_until};
 
 use super::gate::{Entry, Lead, Queued, Terms, Turn};
@@ -84,7 +86,8 @@ async fn alone(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Holding>,
     let hold = remote::acquire(lock, mode, wait, false).await?;
     Ok(hold.map(|hold| {
         let token = hold.last_token();
-        Holding::new(&lock.inner, SharedHold::new(hold, false), token)
+        let inner = Arc::clone(&lock.inner);
+        Holding::new(inner, SharedHold::new(hold, false), token)
     }))
 }
 
@@ -147,7 +150,7 @@ async fn carry_on(lock: &RwLock, mut holding: Holding, wait: Wait) -> Option<Hol
     let hold = holding.hold();
     let op = Op::Yield {
         hold: hold.id.clone(),
-        last_token: hold.last_token(),
+        handed: hold.handed(),
         lease: hold.lease,
     };
     let deadline = wait.cap(Instant::now() + lock.inner.config.response_timeout);

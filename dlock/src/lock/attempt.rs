@@ -1,6 +1,5 @@
 //! An acquire that is not finished yet.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::Inner;
@@ -12,19 +11,19 @@ use crate::releaser::Pending;
 /// arrived, the server is told to forget it.
 #[derive(Debug)]
 #[must_use = "dropping the attempt abandons the acquire"]
-pub(super) struct Attempt {
-    inner: Arc<Inner>,
-    key: LockKey,
+pub(super) struct Attempt<'a> {
+    inner: &'a Inner,
+    key: &'a LockKey,
     pub(super) id: HoldId,
     lease: Duration,
     pending: Option<Pending>,
 }
 
-impl Attempt {
-    pub(super) fn new(inner: &Arc<Inner>, key: &LockKey, lease: Duration) -> Self {
+impl<'a> Attempt<'a> {
+    pub(super) fn new(inner: &'a Inner, key: &'a LockKey, lease: Duration) -> Self {
         Self {
-            inner: Arc::clone(inner),
-            key: key.clone(),
+            inner,
+            key,
             id: inner.next_hold(),
             lease,
             pending: Some(inner.releaser.begin()),
@@ -37,7 +36,7 @@ impl Attempt {
     }
 }
 
-impl Drop for Attempt {
+impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if let Some(pending) = self.pending.take() {
             self.inner

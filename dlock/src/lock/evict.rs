@@ -6,7 +6,6 @@ use super::rw_lock::RwLock;
 use crate::error::{Error, ErrorKind};
 use crate::metrics;
 use crate::protocol::{HoldId, Op, Reply};
-use crate::token::FencingToken;
 
 impl RwLock {
     /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it, whoever has it; `false`
@@ -53,9 +52,9 @@ impl RwLock {
         })?;
         let op = Op::Release {
             hold,
-            // The server's own last token stands; what the holder handed out since is older than
-            // the time of the next grant.
-            last_token: FencingToken::new(0),
+            // What the holder handed out since is older than the time of the next grant.
+            handed: None,
+            lease: self.settings.lease,
         };
         let deadline = Instant::now() + self.inner.config.retry_for;
         match self.inner.store.call(&self.key, &op, deadline).await? {

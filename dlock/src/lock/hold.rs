@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -18,12 +18,28 @@ use crate::protocol::HoldId;
 use crate::token::FencingToken;
 use crate::trace;
 
+/// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
+/// those behind it. A hold that was passed on lasts for what is left of that until it is renewed.
+pub(super) const WAITER_LEASE: Duration = Duration::from_secs(1);
+
+/// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
+const CONFIRMATION: Duration = Duration::from_millis(10);
+
 const LIVE: u8 = 0;
 const RELEASED: u8 = 1;
 const LOST_EXPIRED: u8 = 2;
 const LOST_REMOVED: u8 = 3;
 const LOST_MAX_HOLD: u8 = 4;
 const LOST_SHUTDOWN: u8 = 5;
+
+/// From when on a client may count which time as its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Term {
+    /// The lease, from when the request left that was granted.
+    Lease(BootInstant),
+    /// A waiter's lease, from when the last request left that refreshed the place in the line.
+    Place(BootInstant),
+}
 
 /// What the server granted, and until when this client may rely on it.
 pub(crate) struct Hold {
@@ -32,13 +48,19 @@ pub(crate) struct Hold {
     pub(crate) mode: Mode,
     pub(crate) lease: Duration,
     renews_for: Option<Duration>,
+    /// When the grant arrived.
+    pub(crate) granted_at: BootInstant,
     pub(crate) metrics: Arc<LockMetrics>,
     /// Boot clock, ns: when this client must stop relying on the hold. Moved by acknowledged
     /// renewals only, and never once it has passed.
     deadline: AtomicU64,
+    /// Passed on by another holder, and not renewed since: it lasts for a waiter's lease only.
+    provisional: AtomicBool,
     /// Boot clock, ns: when the hold has been renewed for long enough.
     give_up_at: AtomicU64,
     last_token: AtomicU64,
+    /// The last token that the server knows of.
+    granted: AtomicU64,
     state: AtomicU8,
     lost: Notify,
     /// The hold's place in the renewal queue; guarded by that queue's lock.
@@ -53,24 +75,31 @@ impl Hold {
         settings: &Settings,
         metrics: Arc<LockMetrics>,
         token: FencingToken,
-        sent_at: BootInstant,
+        term: Term,
     ) -> Self {
         let lease = settings.lease;
+        let (deadline, provisional) = match term {
+            Term::Lease(sent_at) => (safe_deadline(sent_at, lease), false),
+            Term::Place(sent_at) => (safe_deadline(sent_at, WAITER_LEASE), true),
+        };
         let hold = Self {
             key,
             id,
             mode,
             lease,
             renews_for: settings.max_hold,
+            granted_at: BootInstant::now(),
             metrics,
-            deadline: AtomicU64::new(safe_deadline(sent_at, lease).as_nanos()),
+            deadline: AtomicU64::new(deadline.as_nanos()),
+            provisional: AtomicBool::new(provisional),
             give_up_at: AtomicU64::new(u64::MAX),
             last_token: AtomicU64::new(token.as_u64()),
+            granted: AtomicU64::new(token.as_u64()),
             state: AtomicU8::new(LIVE),
             lost: Notify::new(),
             renewal_due: AtomicU64::new(0),
         };
-        hold.restart_max_hold(sent_at);
+        hold.restart_max_hold(hold.granted_at);
         hold
     }
 
@@ -99,8 +128,15 @@ impl Hold {
         FencingToken::new(self.last_token.fetch_add(1, Ordering::AcqRel) + 1)
     }
 
+    /// The last token that was handed out without the server's knowledge.
+    pub(crate) fn handed(&self) -> Option<FencingToken> {
+        let last = self.last_token();
+        (last.as_u64() > self.granted.load(Ordering::Acquire)).then_some(last)
+    }
+
     /// A fresh token from the server.
     pub(crate) fn raise_token(&self, token: FencingToken) {
+        self.granted.fetch_max(token.as_u64(), Ordering::AcqRel);
         self.last_token.fetch_max(token.as_u64(), Ordering::AcqRel);
     }
 
@@ -113,13 +149,34 @@ impl Hold {
             safe_deadline(sent_at, self.lease).as_nanos(),
             Ordering::AcqRel,
         );
+        self.provisional.store(false, Ordering::Release);
         true
+    }
+
+    pub(crate) fn is_provisional(&self) -> bool {
+        self.provisional.load(Ordering::Acquire)
+    }
+
+    /// Whether enough is left to pass it on: renewals keep a lease above two thirds.
+    pub(crate) fn is_healthy(&self) -> bool {
+        let span = if self.is_provisional() {
+            WAITER_LEASE
+        } else {
+            self.lease
+        };
+        self.is_live() && self.deadline().since(BootInstant::now()) > span / 3
     }
 
     /// When to renew: after a third of the lease, less up to a fifth of that, so that holds
     /// granted together do not all renew together.
     pub(crate) fn next_renewal(&self, from: BootInstant) -> BootInstant {
-        let after = (self.lease / 3).mul_f64(1.0 - fastrand::f64() / 5.0);
+        let after = if self.is_provisional() {
+            CONFIRMATION
+        } else {
+            // A lease is at most 24 hours: its nanoseconds fit.
+            let third = u64::try_from(self.lease.as_nanos()).unwrap_or(u64::MAX) / 3;
+            Duration::from_nanos(third - fastrand::u64(..=third / 5))
+        };
         (from + after).min(self.give_up_at())
     }
 

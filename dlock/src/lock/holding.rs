@@ -24,23 +24,27 @@ pub(crate) struct Holding {
     /// What to report to, since the guard was handed out.
     reports: Option<Reports>,
     left: bool,
+    /// Whether the server has yet to hear of the end: dropping this queues the release then.
+    owed: bool,
 }
 
 /// Where the hold of a guard is reported.
 struct Reports {
-    metrics: Arc<LockMetrics>,
+    /// Unless they are those of the hold.
+    metrics: Option<Arc<LockMetrics>>,
     since: BootInstant,
     _trace: HeldTrace,
 }
 
 impl Holding {
-    pub(super) fn new(inner: &Arc<Inner>, shared: Arc<SharedHold>, token: FencingToken) -> Self {
+    pub(super) fn new(inner: Arc<Inner>, shared: Arc<SharedHold>, token: FencingToken) -> Self {
         Self {
-            inner: Arc::clone(inner),
+            inner,
             shared,
             token,
             reports: None,
             left: false,
+            owed: false,
         }
     }
 
@@ -52,8 +56,9 @@ impl Holding {
         trace: HeldTrace,
     ) {
         metrics.hold_began(self.hold().mode);
+        let own = Arc::ptr_eq(metrics, &self.hold().metrics);
         self.reports = Some(Reports {
-            metrics: Arc::clone(metrics),
+            metrics: (!own).then(|| Arc::clone(metrics)),
             since,
             _trace: trace,
         });
@@ -75,7 +80,7 @@ impl Holding {
     /// Leaves the hold without a word to the gate: the server has given it to somebody else.
     pub(super) fn disarm(mut self) {
         self.left = true;
-        self.end(false);
+        self.end();
     }
 
     /// Undoes its making, for the gate, which keeps count itself.
@@ -92,19 +97,22 @@ impl Holding {
         if !self.leave() {
             return loss;
         }
-        let released = self.end(true);
+        let was_live = self.end();
+        self.owed = true;
         loss?;
-        let Some(backstop) = released else {
+        if !was_live {
             return self.hold().check();
-        };
+        }
         let hold = self.hold();
         let op = Op::Release {
             hold: hold.id.clone(),
-            last_token: hold.last_token(),
+            handed: hold.handed(),
+            lease: hold.lease,
         };
         let deadline = Instant::now() + self.inner.config.retry_for;
         let answer = self.inner.store.call(&hold.key, &op, deadline).await?;
-        backstop.disarm();
+        self.owed = false;
+        let hold = self.hold();
         if answer.reply == Reply::Gone && !answer.resent {
             let reason = if BootInstant::now() < hold.deadline() {
                 LossReason::Removed
@@ -122,28 +130,28 @@ impl Holding {
             return false;
         }
         if let Some(reports) = self.reports.take() {
-            reports.metrics.hold_ended(self.hold().mode, reports.since);
+            let metrics = reports.metrics.as_ref().unwrap_or(&self.hold().metrics);
+            metrics.hold_ended(self.hold().mode, reports.since);
         }
         !self.shared.gated || self.inner.gates.leave(&self.inner, &self.shared)
     }
 
-    /// Ends the hold on this side. With `give_back`, what is returned sees to it that the server
-    /// hears of it; a hold lost already is cleared away in the background.
-    fn end(&self, give_back: bool) -> Option<Backstop> {
+    /// Ends the hold on this side; whether it was live.
+    fn end(&self) -> bool {
         self.inner.renewals.remove(self.hold());
-        let was_live = self.hold().finish();
-        let backstop = give_back.then(|| Backstop {
-            inner: Arc::clone(&self.inner),
-            shared: Some(Arc::clone(&self.shared)),
-        });
-        backstop.filter(|_| was_live)
+        self.hold().finish()
     }
 }
 
 impl Drop for Holding {
     fn drop(&mut self) {
         if self.leave() {
-            self.end(true);
+            self.end();
+            self.owed = true;
+        }
+        // One that was lost too: the server may still have it.
+        if self.owed {
+            self.inner.releaser.release(self.hold());
         }
     }
 }
@@ -155,26 +163,5 @@ impl fmt::Debug for Holding {
             .field("token", &self.token)
             .field("lost", &self.hold().loss())
             .finish_non_exhaustive()
-    }
-}
-
-/// Queues the release unless the server has answered it.
-#[must_use = "dropping it queues the release"]
-struct Backstop {
-    inner: Arc<Inner>,
-    shared: Option<Arc<SharedHold>>,
-}
-
-impl Backstop {
-    fn disarm(mut self) {
-        self.shared = None;
-    }
-}
-
-impl Drop for Backstop {
-    fn drop(&mut self) {
-        if let Some(shared) = self.shared.take() {
-            self.inner.releaser.release(&shared.hold);
-        }
     }
 }

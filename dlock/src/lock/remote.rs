@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::attempt::Attempt;
-use super::hold::Hold;
+use super::hold::{Hold, Term, WAITER_LEASE};
 use super::rw_lock::RwLock;
 use super::wait::Wait;
 use crate::clock::BootInstant;
@@ -15,10 +15,8 @@ use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{Op, Reply};
 use crate::store::Listening;
+use crate::token::FencingToken;
 
-/// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
-/// those behind it.
-const WAITER_LEASE: Duration = Duration::from_secs(1);
 /// How often a waiter refreshes its place.
 const HEARTBEAT: Duration = Duration::from_millis(300);
 /// How often a waiter looks whom nothing can wake.
@@ -54,6 +52,9 @@ pub(super) async fn acquire(
     let mut free_since = None;
     loop {
         let asked = Instant::now();
+        if let Some(listening) = &listening {
+            listening.forget_grant();
+        }
         let answer = inner
             .store
             .call(&lock.key, &op, wait.cap(asked + inner.config.retry_for))
@@ -64,36 +65,9 @@ pub(super) async fn acquire(
                 }
                 _ => error,
             })?;
-        match answer.reply {
-            Reply::Granted(token) => {
-                let hold = Arc::new(Hold::new(
-                    lock.key.clone(),
-                    attempt.id.clone(),
-                    mode,
-                    settings,
-                    Arc::clone(lock.metrics()),
-                    token,
-                    answer.sent_at,
-                ));
-                if hold.deadline() <= BootInstant::now() && !inner.is_closed() {
-                    late += 1;
-                    if late == LATE {
-                        return Err(slower_than_lease(lock));
-                    }
-                    continue; // Answered too late to be of use; asking again extends it.
-                }
-                let pending = attempt.settle();
-                if !inner.renewals.add(&hold) {
-                    inner.releaser.release(&hold);
-                    return Err(Error::closed());
-                }
-                drop(pending);
-                if let Some(free_since) = free_since {
-                    lock.metrics().handed_over(Via::Server, free_since);
-                }
-                return Ok(Some(hold));
-            }
-            Reply::Queued(retry) => {
+        let (token, term) = match answer.reply {
+            Reply::Granted(token) => (token, Term::Lease(answer.sent_at)),
+            Reply::Queued { retry, last } => {
                 queued = true;
                 if !std::mem::replace(&mut contended, true) {
                     lock.metrics().contended(mode);
@@ -105,8 +79,18 @@ pub(super) async fn acquire(
                     listening = Some(heard.await);
                     continue;
                 };
+                if answer.resent {
+                    // A grant that came meanwhile may be from a server that has failed.
+                    listening.forget_grant();
+                }
                 let again = look_again(asked, retry, listening.is_subscribed());
-                free_since = pause(lock, wait, again, listening).await?;
+                let woken = pause(lock, wait, again, listening).await?;
+                free_since = woken.as_ref().map(|woken| woken.at);
+                match woken.and_then(|woken| woken.granted) {
+                    // Otherwise it is the grant of an earlier place, which has ended by now.
+                    Some(token) if Some(token) > last => (token, Term::Place(answer.sent_at)),
+                    _ => continue,
+                }
             }
             Reply::Busy(_) => {
                 lock.metrics().contended(mode);
@@ -118,20 +102,50 @@ pub(super) async fn acquire(
                 if !queued {
                     attempt.settle();
                 }
-                return Err(Error::new(
-                    ErrorKind::WouldDeadlock,
-                    format!(
-                        "this owner reads lock `{}` beside other readers and asks to write: \
-                         release the read hold first, or start with a write hold",
-                        lock.key.name()
-                    ),
-                ));
+                return Err(would_deadlock(lock));
             }
             Reply::Done | Reply::Gone | Reply::Info(_) => {
                 return Err(Error::unexpected_reply(lock.key.name()));
             }
+        };
+        let hold = Arc::new(Hold::new(
+            lock.key.clone(),
+            attempt.id.clone(),
+            mode,
+            settings,
+            Arc::clone(lock.metrics()),
+            token,
+            term,
+        ));
+        if hold.deadline() <= BootInstant::now() && !inner.is_closed() {
+            late += 1;
+            if late == LATE {
+                return Err(slower_than_lease(lock));
+            }
+            continue; // Heard of it too late to be of use; asking again extends it.
         }
+        let pending = attempt.settle();
+        if !inner.renewals.add(&hold) {
+            inner.releaser.release(&hold);
+            return Err(Error::closed());
+        }
+        drop(pending);
+        if let Some(free_since) = free_since {
+            lock.metrics().handed_over(Via::Server, free_since);
+        }
+        return Ok(Some(hold));
     }
+}
+
+fn would_deadlock(lock: &RwLock) -> Error {
+    Error::new(
+        ErrorKind::WouldDeadlock,
+        format!(
+            "this owner reads lock `{}` beside other readers and asks to write: release the read \
+             hold first, or start with a write hold",
+            lock.key.name()
+        ),
+    )
 }
 
 fn slower_than_lease(lock: &RwLock) -> Error {
@@ -158,19 +172,25 @@ fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
     asked + latest.min(retry + jitter)
 }
 
+/// A message came, which means that the lock was free then.
+struct Woken {
+    at: BootInstant,
+    /// The token, if the lock has been passed on.
+    granted: Option<FencingToken>,
+}
+
 /// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.
-/// When a message came, which means that the lock was free then.
 async fn pause(
     lock: &RwLock,
     wait: Wait,
     again: Instant,
     listening: &Listening,
-) -> Result<Option<BootInstant>, Error> {
+) -> Result<Option<Woken>, Error> {
     let until = wait.cap(again);
     tokio::select! {
-        () = listening.woken() => {
+        granted = listening.woken() => {
             lock.metrics().woken("message");
-            return Ok(Some(lock.metrics().now()));
+            return Ok(Some(Woken { at: lock.metrics().now(), granted }));
         }
         () = lock.inner.closed() => return Err(Error::closed()),
         () = sleep_until(until) => {

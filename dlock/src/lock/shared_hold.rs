@@ -28,12 +28,12 @@ impl SharedHold {
     /// A hold with one user.
     pub(super) fn new(hold: Arc<Hold>, gated: bool) -> Arc<Self> {
         Arc::new(Self {
-            hold,
             gated,
             users: AtomicU32::new(1),
-            slice_started: AtomicU64::new(BootInstant::now().as_nanos()),
+            slice_started: AtomicU64::new(hold.granted_at.as_nanos()),
             passed_on: AtomicU32::new(0),
             passed_on_at: AtomicU64::new(0),
+            hold,
         })
     }
 
@@ -69,10 +69,8 @@ impl SharedHold {
             && BootInstant::now().since(started) < SLICE
     }
 
-    /// Whether enough of the lease is left to pass it on: renewals keep it above two thirds.
     pub(super) fn is_healthy(&self) -> bool {
-        let left = self.hold.deadline().since(BootInstant::now());
-        self.hold.is_live() && left > self.hold.lease / 3
+        self.hold.is_healthy()
     }
 }
 

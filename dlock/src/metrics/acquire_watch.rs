@@ -1,7 +1,5 @@
 //! Measuring one acquire.
 
-use std::sync::Arc;
-
 use metrics::Histogram;
 
 use super::LockMetrics;
@@ -12,18 +10,18 @@ use crate::mode::Mode;
 
 /// One acquire under way; counts as cancelled when dropped without an outcome.
 #[must_use = "dropping it counts the acquire as cancelled"]
-pub(crate) struct AcquireWatch {
-    metrics: Arc<LockMetrics>,
+pub(crate) struct AcquireWatch<'a> {
+    metrics: &'a LockMetrics,
     mode: Mode,
     began: BootInstant,
     done: bool,
 }
 
-impl AcquireWatch {
-    pub(super) fn new(metrics: &Arc<LockMetrics>, mode: Mode) -> Self {
+impl<'a> AcquireWatch<'a> {
+    pub(super) fn new(metrics: &'a LockMetrics, mode: Mode) -> Self {
         metrics.of(mode).waiting.increment(1.0);
         Self {
-            metrics: Arc::clone(metrics),
+            metrics,
             mode,
             began: metrics.now(),
             done: false,
@@ -56,7 +54,7 @@ impl AcquireWatch {
     }
 }
 
-impl Drop for AcquireWatch {
+impl Drop for AcquireWatch<'_> {
     fn drop(&mut self) {
         let mode = self.metrics.of(self.mode);
         mode.waiting.decrement(1.0);

@@ -1,7 +1,5 @@
 //! The metrics of one lock label, looked up once.
 
-use std::sync::Arc;
-
 use metrics::{Counter, Gauge, Histogram, SharedString, counter, gauge, histogram};
 
 use super::{AcquireWatch, names};
@@ -126,7 +124,7 @@ impl LockMetrics {
     }
 
     /// An acquire begins; tell the watch how it ends.
-    pub(crate) fn acquire_began(self: &Arc<Self>, mode: Mode) -> AcquireWatch {
+    pub(crate) fn acquire_began(&self, mode: Mode) -> AcquireWatch<'_> {
         AcquireWatch::new(self, mode)
     }
 

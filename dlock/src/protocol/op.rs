@@ -27,8 +27,10 @@ pub enum Op {
     Release {
         /// The acquisition to give back.
         hold: HoldId,
-        /// The last token handed out under it.
-        last_token: FencingToken,
+        /// The last token handed out under it without asking, if any was.
+        handed: Option<FencingToken>,
+        /// How long it would have lasted.
+        lease: Duration,
     },
     /// Extend a hold.
     Renew {
@@ -46,8 +48,8 @@ pub enum Op {
     Yield {
         /// The acquisition that may go on.
         hold: HoldId,
-        /// The last token handed out under it.
-        last_token: FencingToken,
+        /// The last token handed out under it without asking, if any was.
+        handed: Option<FencingToken>,
         /// How long it lasts from now if it goes on.
         lease: Duration,
     },

@@ -10,8 +10,13 @@ use crate::token::FencingToken;
 pub enum Reply {
     /// The lock is held (acquire), or still held (yield).
     Granted(FencingToken),
-    /// Waiting in line; look again after this long unless woken earlier.
-    Queued(Duration),
+    /// Waiting in line.
+    Queued {
+        /// Look again after this long unless woken earlier.
+        retry: Duration,
+        /// The last token granted so far: if the lock is passed on to this place, the token is larger.
+        last: Option<FencingToken>,
+    },
     /// Not free; nothing was left behind. Worth another look after this long.
     Busy(Duration),
     /// Waiting would never end.

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use redis::{Cmd, RedisWrite, Value};
 
-use super::{HoldInfo, LockInfo, Op, Reply, WaiterInfo};
+use super::{HoldInfo, LockInfo, Op, Reply, WaiterInfo, forget_after, whole_millis};
 use crate::key::LockKey;
 use crate::mode::Mode;
 use crate::token::FencingToken;
+
+/// How long a key outlives the latest deadline in it, rounded up.
+const GRACE_MILLIS: u128 = 1001;
 
 /// The scripts, one per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,40 +93,63 @@ fn write(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, with_line: bool) 
             owner,
             queue,
         } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg(match mode {
-                Mode::Read => b"r",
-                Mode::Write => b"w",
-            });
-            cmd.write_arg_fmt(lease.as_micros());
-            cmd.write_arg(owner.as_deref().unwrap_or("").as_bytes());
-            cmd.write_arg_fmt(queue.map_or(0, |queue| queue.as_micros()));
+            let millis = whole_millis(*lease).as_millis();
+            let mode = match mode {
+                Mode::Read => 'r',
+                Mode::Write => 'w',
+            };
+            let owner = owner.as_deref().unwrap_or("");
+            cmd.write_arg_fmt(format_args!("{hold} {mode} {millis}000 {owner}"));
+            cmd.write_arg_fmt(millis + GRACE_MILLIS);
+            if with_line {
+                cmd.write_arg_fmt(queue.map_or(0, |queue| queue.as_micros()));
+            }
         }
-        Op::Release { hold, last_token } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(last_token);
-        }
-        Op::Renew { hold, lease } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(lease.as_micros());
-            return;
-        }
-        Op::Abandon { hold } => cmd.write_arg_fmt(hold),
-        Op::Yield {
+        Op::Release {
             hold,
-            last_token,
+            handed,
             lease,
         } => {
             cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(last_token);
-            cmd.write_arg_fmt(lease.as_micros());
+            let forget = forget_after(*lease);
+            if !with_line && handed.is_none() && forget.is_none() {
+                return;
+            }
+            match forget {
+                Some(forget) => cmd.write_arg_fmt(forget.as_millis() + GRACE_MILLIS),
+                None => cmd.write_arg(b""),
+            }
+            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
+            if with_line {
+                write_channel(cmd, prefix, tagged, publish);
+            }
         }
-        Op::Inspect => return,
+        Op::Renew { hold, lease } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
+        }
+        Op::Abandon { hold } => {
+            cmd.write_arg_fmt(hold);
+            write_channel(cmd, prefix, tagged, publish);
+        }
+        Op::Yield {
+            hold,
+            handed,
+            lease,
+        } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
+            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
+            write_channel(cmd, prefix, tagged, publish);
+        }
+        Op::Inspect => {}
     }
-    if !matches!(op, Op::Acquire { .. }) {
-        cmd.write_arg(publish.as_bytes());
-        write_joined(cmd, [prefix, "~c:", tagged, ":"]);
-    }
+}
+
+/// Appends how waiters are told.
+fn write_channel(cmd: &mut Cmd, prefix: &str, tagged: &str, publish: &str) {
+    cmd.write_arg(publish.as_bytes());
+    write_joined(cmd, [prefix, "~c:", tagged, ":"]);
 }
 
 /// Appends an argument made of pieces; formatting them would take several times as long.
@@ -138,23 +164,32 @@ fn write_joined(cmd: &mut Cmd, pieces: [&str; 4]) {
 /// Reads a script's answer; `None` if it is not one.
 #[must_use]
 pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
+    if let Some(number) = int(value) {
+        return Some(match (op, number) {
+            (Op::Inspect, _) => return None,
+            (Op::Acquire { .. } | Op::Yield { .. }, token @ 1..) => {
+                Reply::Granted(FencingToken::new(token))
+            }
+            (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }, 1) => Reply::Done,
+            (_, 0) => Reply::Gone,
+            _ => return None,
+        });
+    }
     let Value::Array(parts) = value else {
         return None;
     };
     if matches!(op, Op::Inspect) {
         return info(parts).map(Reply::Info);
     }
-    let code = int(parts.first()?)?;
-    let number = parts.get(1).and_then(int);
-    Some(match (op, code) {
-        (Op::Acquire { .. } | Op::Yield { .. }, 1) => Reply::Granted(FencingToken::new(number?)),
-        (Op::Acquire { .. }, 2) => Reply::Queued(Duration::from_micros(number?)),
-        (Op::Acquire { .. }, 0) => Reply::Busy(Duration::from_micros(number?)),
+    let retry = parts.get(1).and_then(int).map(Duration::from_micros);
+    Some(match (op, int(parts.first()?)?) {
+        (Op::Acquire { .. }, 2) => Reply::Queued {
+            retry: retry?,
+            last: token(parts.get(2).and_then(int)?),
+        },
+        (Op::Acquire { .. }, 0) => Reply::Busy(retry?),
         (Op::Acquire { .. }, 3) => Reply::WouldDeadlock,
-        (Op::Yield { .. }, 2) | (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }, 1) => {
-            Reply::Done
-        }
-        (_, 0) => Reply::Gone,
+        (Op::Yield { .. }, 2) => Reply::Done,
         _ => return None,
     })
 }
@@ -178,7 +213,7 @@ fn info(parts: &[Value]) -> Option<LockInfo> {
         .collect::<Option<Vec<_>>>()?;
     holders.sort_by(|a, b| a.id.cmp(&b.id));
     Some(LockInfo {
-        last_token: (last > 0).then(|| FencingToken::new(last)),
+        last_token: token(last),
         holders,
         waiters: waiters
             .chunks_exact(3)
@@ -191,6 +226,10 @@ fn info(parts: &[Value]) -> Option<LockInfo> {
             })
             .collect::<Option<_>>()?,
     })
+}
+
+fn token(number: u64) -> Option<FencingToken> {
+    (number > 0).then(|| FencingToken::new(number))
 }
 
 fn int(value: &Value) -> Option<u64> {

@@ -40,7 +40,8 @@ impl ReleaseQueue {
     pub(crate) fn release(&self, hold: &Hold) {
         let op = Op::Release {
             hold: hold.id.clone(),
-            last_token: hold.last_token(),
+            handed: hold.handed(),
+            lease: hold.lease,
         };
         self.push(hold.key.clone(), op, hold.lease, self.begin());
     }

@@ -51,7 +51,7 @@ impl Renewals {
 
     /// Starts to renew a hold. `false` after [`stop`](Self::stop): then the hold must go back.
     pub(crate) fn add(&self, hold: &Arc<Hold>) -> bool {
-        let due = hold.next_renewal(BootInstant::now());
+        let due = hold.next_renewal(hold.granted_at);
         let mut queue = self.lock();
         if self.stopped.load(Ordering::Relaxed) {
             return false;

@@ -54,7 +54,10 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
             renewals.lose(&hold, LossReason::MaxHold);
             continue;
         }
-        let patience = (hold.lease / 6).min(renewals.response_timeout);
+        let left = hold.deadline().since(now);
+        let patience = (hold.lease / 6)
+            .min(renewals.response_timeout)
+            .min(left / 3);
         renewals.again(
             Arc::clone(&hold),
             (now + patience).min(hold.deadline()).min(hold.give_up_at()),
@@ -99,10 +102,12 @@ async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: 
 fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) {
     match answer {
         Ok(answer) if answer.reply == Reply::Done => {
-            let deadline = hold.deadline();
+            let (deadline, provisional) = (hold.deadline(), hold.is_provisional());
             if hold.extend(answer.sent_at) {
                 hold.metrics.renewal("renewed");
-                hold.metrics.renewed_before(deadline);
+                if !provisional {
+                    hold.metrics.renewed_before(deadline);
+                }
                 let due = hold.next_renewal(answer.sent_at);
                 renewals.again(Arc::clone(hold), due);
             }

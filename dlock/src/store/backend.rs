@@ -14,6 +14,7 @@ use crate::key::LockKey;
 use crate::metrics;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
+use crate::token::FencingToken;
 
 /// Where a client's locks live. An enum rather than a trait object: a call then costs neither an
 /// allocation nor an indirection.
@@ -52,8 +53,17 @@ impl Listening {
         }
     }
 
-    /// Completes at the next wake-up, or at once if one has come since the last time.
-    pub(crate) async fn woken(&self) {
+    /// What was granted before counts no more: the server is asked again.
+    pub(crate) fn forget_grant(&self) {
+        match self {
+            Self::Memory(listener) => listener.forget_grant(),
+            Self::Redis(listening) => listening.forget_grant(),
+        }
+    }
+
+    /// Completes at the next wake-up, or at once if one has come since the last time. The token if
+    /// the lock has been passed on.
+    pub(crate) async fn woken(&self) -> Option<FencingToken> {
         match self {
             Self::Memory(listener) => listener.woken().await,
             Self::Redis(listening) => listening.woken().await,

@@ -26,7 +26,7 @@ async fn hand_over(holder: &Rig, waiter: &Rig, key: &LockKey) {
     assert!(listening.is_subscribed());
     let ask = queue(&waiting, Mode::Write);
     let queued = waiter.call(key, &ask).await.expect("queued");
-    assert!(matches!(queued.reply, Reply::Queued(_)));
+    assert!(matches!(queued.reply, Reply::Queued { .. }));
     assert!(!woken(&listening, 20).await, "nobody released yet");
     let started = Instant::now();
     holder.free(key, &held).await.expect("released");

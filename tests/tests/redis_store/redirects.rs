@@ -64,7 +64,7 @@ async fn a_slot_on_its_way_delays_only_who_waits_in_line() {
         migration.finish().await;
     });
     let reply = queued.expect("in the end").reply;
-    assert!(matches!(reply, Reply::Queued(_)), "{reply:?}");
+    assert!(matches!(reply, Reply::Queued { .. }), "{reply:?}");
     assert!(started.elapsed() >= Duration::from_millis(300));
     assert!(rig.store.stats().deferred.get() > 0);
 }
@@ -81,7 +81,7 @@ async fn a_key_that_has_gone_ahead_is_asked_for() {
             .call(&key, &queue(&rig.hold(), mode))
             .await
             .expect("asked");
-        assert!(matches!(answer.reply, Reply::Queued(_)));
+        assert!(matches!(answer.reply, Reply::Queued { .. }));
     }
     let slot = slot_of(key.as_str());
     let to = (cluster.master_of(slot).await + 1) % 3;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{
     Answer, ClientId, Endpoint, HoldId, Op, RedisListening, RedisOptions, RedisStore, Reply,
-    fencing_token, lock_key,
+    lock_key,
 };
 use dlock::{Error, FencingToken, LockKey, Mode};
 use dlock_tests::{slot_of, unique_prefix};
@@ -117,7 +117,8 @@ pub(crate) fn queue(hold: &HoldId, mode: Mode) -> Op {
 pub(crate) fn release(hold: &HoldId) -> Op {
     Op::Release {
         hold: hold.clone(),
-        last_token: fencing_token(0),
+        handed: None,
+        lease: LEASE,
     }
 }
 

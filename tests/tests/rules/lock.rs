@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{
-    HoldId, MemoryStore, Op, Reply, ServerClock as _, fencing_token, lock_key,
-};
+use dlock::__internals::{HoldId, MemoryStore, Op, Reply, ServerClock as _, lock_key};
 use dlock::{LockInfo, LockKey, Mode};
 use dlock_tests::TestClock;
 
@@ -34,10 +32,9 @@ impl Lock {
 
     /// Whom an operation wakes, by the names given here.
     pub(crate) fn woken(&self, op: &Op) -> Vec<String> {
-        let (_, woken) = self.store.decide(&self.key, op);
-        woken
-            .iter()
-            .map(|id| id.client().as_str().to_owned())
+        let (_, told) = self.store.decide(&self.key, op);
+        told.iter()
+            .map(|message| message.hold().client().as_str().to_owned())
             .collect()
     }
 
@@ -93,7 +90,7 @@ impl Lock {
     fn attempt(&self, op: &Op) -> Option<u64> {
         match self.apply(op) {
             Reply::Granted(token) => Some(token.as_u64()),
-            Reply::Queued(_) | Reply::Busy(_) => None,
+            Reply::Queued { .. } | Reply::Busy(_) => None,
             other => panic!("acquire answers {other:?}"),
         }
     }
@@ -127,7 +124,8 @@ pub(crate) fn acquire_as(owner: &str, name: &str, mode: Mode) -> Op {
 pub(crate) fn release(name: &str) -> Op {
     Op::Release {
         hold: id(name),
-        last_token: fencing_token(0),
+        handed: None,
+        lease: LEASE,
     }
 }
 
@@ -138,7 +136,7 @@ pub(crate) fn abandon(name: &str) -> Op {
 pub(crate) fn yield_now(name: &str) -> Op {
     Op::Yield {
         hold: id(name),
-        last_token: fencing_token(0),
+        handed: None,
         lease: LEASE,
     }
 }

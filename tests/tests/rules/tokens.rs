@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Op, fencing_token};
+use dlock::Mode;
 
 use crate::lock::{LEASE, Lock, id, yield_now};
 
@@ -46,7 +47,8 @@ fn a_token_that_a_client_handed_out_is_never_granted_again() {
     let first = lock.try_write("a").expect("free");
     lock.apply(&Op::Release {
         hold: id("a"),
-        last_token: fencing_token(first + 1000),
+        handed: Some(fencing_token(first + 1000)),
+        lease: LEASE,
     });
     assert!(lock.try_write("b").expect("free") > first + 1000);
 }
@@ -57,7 +59,8 @@ fn the_token_of_a_stranger_changes_nothing() {
     let first = lock.try_write("a").expect("free");
     lock.apply(&Op::Release {
         hold: id("stranger"),
-        last_token: fencing_token(first + 1000),
+        handed: Some(fencing_token(first + 1000)),
+        lease: LEASE,
     });
     let last = lock.inspect().last_token.expect("granted before");
     assert_eq!(last.as_u64(), first);
@@ -76,12 +79,34 @@ fn each_slice_has_a_token_of_its_own() {
 }
 
 #[test]
-fn the_last_token_is_remembered_for_one_second() {
+fn the_last_token_is_remembered_until_a_second_after_the_lease() {
     let lock = Lock::new();
     lock.try_write("a");
     lock.release("a");
-    lock.pass_almost(SECOND);
+    lock.pass_almost(LEASE + SECOND);
     assert!(lock.inspect().last_token.is_some());
-    lock.pass(Duration::from_millis(1));
+    lock.pass(Duration::from_millis(2));
+    assert!(lock.inspect().last_token.is_none());
+}
+
+#[test]
+fn a_free_lock_is_forgotten_after_a_minute_however_long_the_lease() {
+    let lock = Lock::new();
+    let hour = Duration::from_secs(3600);
+    lock.apply(&Op::Acquire {
+        hold: id("a"),
+        mode: Mode::Write,
+        lease: hour,
+        owner: None,
+        queue: None,
+    });
+    lock.apply(&Op::Release {
+        hold: id("a"),
+        handed: None,
+        lease: hour,
+    });
+    lock.pass(Duration::from_secs(60));
+    assert!(lock.inspect().last_token.is_some());
+    lock.pass(SECOND + Duration::from_millis(2));
     assert!(lock.inspect().last_token.is_none());
 }

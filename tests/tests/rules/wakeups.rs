@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{Listener, Wakeups};
 
-use crate::lock::{Lock, abandon, id, release, yield_now};
+use crate::lock::{LEASE, Lock, PLACE, abandon, id, release, yield_now};
 
 #[test]
 fn a_release_wakes_the_first_writer_alone() {
@@ -14,6 +14,36 @@ fn a_release_wakes_the_first_writer_alone() {
         lock.write(name);
     }
     assert_eq!(lock.woken(&release("holder")), ["first"]);
+}
+
+#[test]
+fn a_release_passes_the_lock_on_for_as_long_as_the_place_was_kept() {
+    let lock = Lock::new();
+    let first = lock.write("holder").expect("free");
+    lock.pass(PLACE / 2);
+    lock.write("next");
+    lock.pass(PLACE / 4);
+    lock.release("holder");
+    let info = lock.inspect();
+    assert_eq!(info.holders.len(), 1);
+    assert!(info.holders[0].id.starts_with("next"));
+    assert!(info.holders[0].token.as_u64() > first);
+    assert_eq!(info.holders[0].remaining, PLACE * 3 / 4);
+    assert!(info.waiters.is_empty());
+    // Who has not heard of it and looks gets the same grant, for the whole lease.
+    assert_eq!(lock.write("next"), Some(info.holders[0].token.as_u64()));
+    assert_eq!(lock.inspect().holders[0].remaining, LEASE);
+}
+
+#[test]
+fn a_lock_passed_on_to_the_dead_is_free_when_their_place_would_have_been_lost() {
+    let lock = Lock::new();
+    for name in ["holder", "dead"] {
+        lock.write(name);
+    }
+    lock.release("holder");
+    lock.pass(PLACE);
+    assert!(lock.write("next").is_some());
 }
 
 #[test]

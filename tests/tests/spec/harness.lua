@@ -1,13 +1,16 @@
 -- Runs a script on a test's clock: the last argument is the time in us.
--- Returns {what the script returns, {channel and id of each waiter woken}}
+-- Returns {what the script returns, {channel and message for each waiter told}}
 local test_name = 'the name'
-local test_clock, test_woken = tonumber(ARGV[#ARGV]), {}
+local test_clock, test_told = tonumber(ARGV[#ARGV]), {}
 local function test_time()
   return {math.floor(test_clock / 1000000), test_clock % 1000000}
 end
-local function test_publish(command, channel, id)
+local function test_pexpire(key, span)
+  redis.call('PEXPIREAT', key, string.format('%d', math.floor(test_clock / 1000) + span))
+end
+local function test_publish(command, channel, message)
   if command ~= 'SPUBLISH' then error('not the publish command: ' .. command) end
-  test_woken[#test_woken + 1] = channel .. ' ' .. id
+  test_told[#test_told + 1] = channel .. ' ' .. message
   return 1
 end
 -- What is due on the test's clock has expired. (-1: never, -2: no such key.)
@@ -16,7 +19,8 @@ for _, key in ipairs(KEYS) do
   if at >= 0 and at * 1000 <= test_clock then redis.call('DEL', key) end
 end
 local test_now = math.max(test_clock, tonumber(redis.call('HGET', KEYS[1], 't') or 0))
-local test_known = redis.call('HEXISTS', KEYS[1], '+' .. (ARGV[1] or '')) == 1
+local test_id = string.match(ARGV[1] or '', '^%S*')
+local test_known = redis.call('HEXISTS', KEYS[1], '+' .. test_id) == 1
 local function test_script(KEYS)
 -- the script
 end
@@ -25,7 +29,7 @@ local test_reply = {9}
 if (test_name == 'Acquire' or test_name == 'Release') and test_clock % 2 == 0 then
   test_reply = test_script({KEYS[1]})
 end
-if test_reply[1] == 9 then test_reply = test_script(KEYS) end
+if type(test_reply) == 'table' and test_reply[1] == 9 then test_reply = test_script(KEYS) end
 
 -- What is recorded must be consistent in itself.
 local function test_assert(ok, what)
@@ -39,11 +43,11 @@ local function test_records()
   local all = redis.call('HGETALL', KEYS[1])
   for i = 1, #all, 2 do
     fields[all[i]] = all[i + 1]
-    local mode, deadline = string.match(all[i + 1], '^(%a) (%d+) %d+ ')
-    deadline = tonumber(deadline)
-    if mode == 'w' then writes = writes + 1 end
-    if mode == 'r' then reads, first = reads + 1, math.min(first, deadline) end
-    if mode then
+    if string.byte(all[i]) == 43 then
+      local mode, deadline = string.match(all[i + 1], '^(%a) (%d+) %d+ ')
+      deadline = tonumber(deadline)
+      if mode == 'w' then writes = writes + 1 end
+      if mode == 'r' then reads, first = reads + 1, math.min(first, deadline) end
       latest = math.max(latest, deadline)
       expired = expired or deadline <= test_now
     end
@@ -55,12 +59,19 @@ local function test_records()
   test_assert(tonumber(fields.x or 0) >= latest, 'a hold ends after x')
   local waiting = KEYS[4] and redis.call('EXISTS', KEYS[3], KEYS[4]) > 0
   test_assert(fields.q or not waiting, 'somebody waits and q is missing')
+  if fields.h ~= '*' then
+    for field in pairs(fields) do
+      test_assert(field == 't' or field == 'h', 'a lock of one hold has more than that')
+    end
+  else
+    test_assert(writes + reads > 0 or fields.q, 'nobody holds or waits, and h says otherwise')
+  end
   return expired, fields.q and not waiting
 end
 local expired, idle = test_records()
 -- Who takes the lock clears away what is over; so does who gives it back, but for the line.
-local enters = test_name == 'Acquire' and test_reply[1] == 1
-local leaves = test_name == 'Release' and test_reply[1] == 1
+local enters = test_name == 'Acquire' and type(test_reply) == 'number'
+local leaves = test_name == 'Release' and test_reply == 1
 test_assert(not expired or not (enters or leaves), 'an expired hold is left')
 test_assert(not idle or not enters or test_known, 'q is left although nobody waits')
-return {test_reply, test_woken}
+return {test_reply, test_told}

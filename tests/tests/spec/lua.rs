@@ -60,13 +60,16 @@ impl Lua {
         assert_eq!(answers.len(), run.sent.len());
         let mut story = String::new();
         for (sent, answer) in run.sent.iter().zip(answers) {
-            let expected_woken: Vec<String> = sent
-                .woken
+            let expected_told: Vec<String> = sent
+                .told
                 .iter()
-                .map(|id| format!("{}{} {id}", run.channels, id.client().as_str()))
+                .map(|message| {
+                    let client = message.hold().client().as_str();
+                    format!("{}{client} {message}", run.channels)
+                })
                 .collect();
             let seen = read(sent, &answer);
-            if seen.as_ref() != Some(&(sent.reply.clone(), expected_woken)) {
+            if seen.as_ref() != Some(&(sent.reply.clone(), expected_told)) {
                 let seen = seen.map_or_else(|| format!("{answer:?}"), |seen| format!("{seen:?}"));
                 tell(&mut story, sent);
                 return Some(format!("{story}but the script answered {seen}"));
@@ -84,11 +87,11 @@ fn read(sent: &Sent, answer: &Value) -> Option<(Reply, Vec<String>)> {
     let Value::Array(parts) = answer else {
         return None;
     };
-    let [reply, woken] = &parts[..] else {
+    let [reply, told] = &parts[..] else {
         return None;
     };
-    let woken = redis::from_redis_value(woken.clone()).ok()?;
-    Some((decode(&sent.op, reply)?, woken))
+    let told = redis::from_redis_value(told.clone()).ok()?;
+    Some((decode(&sent.op, reply)?, told))
 }
 
 fn tell(story: &mut String, sent: &Sent) {
@@ -96,21 +99,18 @@ fn tell(story: &mut String, sent: &Sent) {
         time,
         op,
         reply,
-        woken,
+        told,
     } = sent;
-    writeln!(story, "at {time}: {op:?}\n  -> {reply:?}, wakes {woken:?}").expect("text");
+    writeln!(story, "at {time}: {op:?}\n  -> {reply:?}, tells {told:?}").expect("text");
 }
 
 /// The script, its clock and its wake-ups replaced.
 fn on_test_clock(script: Script) -> String {
     let source = script_source(script);
-    assert_eq!(
-        source.matches("redis.call('TIME')").count(),
-        1,
-        "{script:?}"
-    );
+    assert_eq!(source.matches("call('TIME')").count(), 1, "{script:?}");
     let source = source
-        .replace("redis.call('TIME')", "test_time()")
+        .replace("call('TIME')", "test_time()")
+        .replace("call('PEXPIRE', ", "test_pexpire(")
         .replace("redis.pcall(publish, ", "test_publish(publish, ");
     // Nothing may be left that reads the server's clock or counts from it, or that publishes.
     for left in [

@@ -42,6 +42,7 @@ pub(crate) enum Step {
     Release {
         who: Who,
         handed: u64,
+        lease: Duration,
     },
     Renew {
         who: Who,
@@ -96,7 +97,9 @@ fn step() -> impl Strategy<Value = Step> {
         20 => (0..ACTORS, lease(), option::weighted(0.7, place())).prop_map(
             |(actor, lease, queue)| Step::Acquire { actor, lease, queue }
         ),
-        8 => (who(), handed()).prop_map(|(who, handed)| Step::Release { who, handed }),
+        8 => (who(), handed(), released_lease()).prop_map(
+            |(who, handed, lease)| Step::Release { who, handed, lease }
+        ),
         4 => (who(), lease()).prop_map(|(who, lease)| Step::Renew { who, lease }),
         3 => who().prop_map(|who| Step::Abandon { who }),
         5 => (who(), handed(), lease()).prop_map(
@@ -121,6 +124,11 @@ fn past() -> impl Strategy<Value = i64> {
 
 fn lease() -> impl Strategy<Value = Duration> {
     prop_oneof![micros(1..1_000_000), micros(1_000_000..10_000_000)]
+}
+
+/// Now and then one so long that the lock is forgotten earlier.
+fn released_lease() -> impl Strategy<Value = Duration> {
+    prop_oneof![4 => lease(), 1 => Just(Duration::from_secs(3600))]
 }
 
 fn place() -> impl Strategy<Value = Duration> {

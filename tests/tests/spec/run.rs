@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dlock::__internals::{
-    HoldId, MemoryStore, Op, Reply, ServerClock as _, fencing_token, lock_key,
+    HoldId, MemoryStore, Message, Op, Reply, ServerClock as _, fencing_token, lock_key,
 };
-use dlock::{LockInfo, LockKey};
+use dlock::{FencingToken, LockInfo, LockKey};
 use dlock_tests::TestClock;
 use proptest::sample::Index;
 
@@ -33,7 +33,7 @@ pub(crate) struct Sent {
     pub(crate) time: u64,
     pub(crate) op: Op,
     pub(crate) reply: Reply,
-    pub(crate) woken: Vec<HoldId>,
+    pub(crate) told: Vec<Message>,
 }
 
 impl Run {
@@ -90,38 +90,43 @@ impl Run {
             Step::Abandon { who } => Op::Abandon {
                 hold: id(self.actor(who), actors),
             },
-            Step::Release { who, handed } => {
+            Step::Release { who, handed, lease } => {
                 let actor = self.actor(who);
                 Op::Release {
                     hold: id(actor, actors),
-                    last_token: fencing_token(self.tokens[actor] + handed),
+                    handed: self.handed(actor, handed),
+                    lease,
                 }
             }
             Step::Yield { who, handed, lease } => {
                 let actor = self.actor(who);
                 Op::Yield {
                     hold: id(actor, actors),
-                    last_token: fencing_token(self.tokens[actor] + handed),
+                    handed: self.handed(actor, handed),
                     lease,
                 }
             }
         };
         // A lock's time does not go back behind its last token.
         let mut now = self.last_token().max(self.clock.micros());
-        if let Op::Yield { last_token, .. } = op {
-            now = now.max(last_token.as_u64());
+        if let Op::Yield {
+            handed: Some(handed),
+            ..
+        } = op
+        {
+            now = now.max(handed.as_u64());
         }
         let reply = self.send(op.clone());
         self.note(&op, &reply, now);
     }
 
     fn send(&mut self, op: Op) -> Reply {
-        let (reply, woken) = self.store.decide(&self.key, &op);
+        let (reply, told) = self.store.decide(&self.key, &op);
         self.sent.push(Sent {
             time: self.clock.micros(),
             op,
             reply: reply.clone(),
-            woken,
+            told,
         });
         reply
     }
@@ -136,7 +141,7 @@ impl Run {
                 Some(*lease)
             }
             (Op::Renew { lease, .. }, Reply::Done) => Some(*lease),
-            (Op::Acquire { queue, .. }, Reply::Queued(_)) => *queue,
+            (Op::Acquire { queue, .. }, Reply::Queued { .. }) => *queue,
             _ => None,
         };
         self.promised.extend(span.map(|span| now + micros(span)));
@@ -175,9 +180,14 @@ impl Run {
         }
     }
 
+    /// The last token that a client handed out itself.
+    fn handed(&self, actor: usize, count: u64) -> Option<FencingToken> {
+        (count > 0).then(|| fencing_token(self.tokens[actor] + count))
+    }
+
     fn last_token(&mut self) -> u64 {
         let token = self.inspect().last_token;
-        token.map_or(0, dlock::FencingToken::as_u64)
+        token.map_or(0, FencingToken::as_u64)
     }
 
     fn actor(&mut self, who: Who) -> usize {

@@ -83,7 +83,7 @@ impl Gates {
             Some((shared, held)) if *held == terms && held.shareable() && shared.is_healthy() => {
                 shared.add_user();
                 let token = shared.hold.last_token();
-                let holding = Holding::new(inner, Arc::clone(shared), token);
+                let holding = Holding::new(Arc::clone(inner), Arc::clone(shared), token);
                 if shared.slice_is_open() {
                     Entry::Granted(holding)
                 } else {
@@ -143,27 +143,23 @@ impl Gates {
     }
 
     /// The server granted a hold to the task that asked.
-    pub(super) fn granted(&self, inner: &Arc<Inner>, hold: Arc<Hold>, terms: Terms) -> Holding {
-        let key = hold.key.clone();
+    pub(super) fn granted(inner: Arc<Inner>, hold: Arc<Hold>, terms: Terms) -> Holding {
         let token = hold.last_token();
         let shared = SharedHold::new(hold, true);
-        let holding = Holding::new(inner, Arc::clone(&shared), token);
-        self.carry_on(inner, &key, shared, terms);
-        holding
+        inner.gates.carry_on(&inner, &shared, terms);
+        Holding::new(inner, shared, token)
     }
 
     /// The asking is over, and this hold is the one to join or take over from now on.
-    pub(super) fn carry_on(
-        &self,
-        inner: &Arc<Inner>,
-        key: &LockKey,
-        shared: Arc<SharedHold>,
-        terms: Terms,
-    ) {
+    pub(super) fn carry_on(&self, inner: &Arc<Inner>, shared: &Arc<SharedHold>, terms: Terms) {
+        let key = &shared.hold.key;
         let mut lines = self.shard(key);
-        let line = lines.entry(key.clone()).or_default();
+        // A line that somebody leads is never taken away.
+        let Some(line) = lines.get_mut(key) else {
+            return;
+        };
         line.led = false;
-        line.current = Some((shared, terms));
+        line.current = Some((Arc::clone(shared), terms));
         line.admit_readers(inner);
         line.appoint(inner, key);
     }

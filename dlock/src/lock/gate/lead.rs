@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Terms;
+use super::{Gates, Terms};
 use crate::client::Inner;
 use crate::error::Error;
 use crate::key::LockKey;
@@ -36,15 +36,14 @@ impl Lead {
     /// The server granted a new hold.
     pub(in crate::lock) fn granted(mut self, hold: Arc<Hold>, terms: Terms) -> Option<Holding> {
         let inner = self.inner.take()?;
-        Some(inner.gates.granted(&inner, hold, terms))
+        Some(Gates::granted(inner, hold, terms))
     }
 
     /// The server agreed to another slice.
     pub(in crate::lock) fn carry_on(mut self, holding: &Holding, terms: Terms) {
         if let Some(inner) = self.inner.take() {
             holding.shared.start_slice();
-            let shared = Arc::clone(&holding.shared);
-            inner.gates.carry_on(&inner, &self.key, shared, terms);
+            inner.gates.carry_on(&inner, &holding.shared, terms);
         }
     }
 

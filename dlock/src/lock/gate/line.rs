@@ -94,7 +94,9 @@ impl Line {
         let Some((shared, terms)) = self.current.take() else {
             return false;
         };
-        if terms.mode != Mode::Write || self.led || !shared.is_healthy() {
+        // The clock is looked at only when somebody waits.
+        if self.waiting.is_empty() || terms.mode != Mode::Write || self.led || !shared.is_healthy()
+        {
             return false;
         }
         let open = shared.slice_is_open();
@@ -109,7 +111,7 @@ impl Line {
             let next = holding.take().unwrap_or_else(|| {
                 shared.add_user();
                 let token = shared.hold.next_token();
-                Holding::new(inner, Arc::clone(&shared), token)
+                Holding::new(Arc::clone(inner), Arc::clone(&shared), token)
             });
             let turn = if open {
                 shared.hold.restart_max_hold(now);
@@ -155,7 +157,8 @@ impl Line {
                 continue;
             };
             shared.add_user();
-            let holding = Holding::new(inner, Arc::clone(shared), shared.hold.last_token());
+            let token = shared.hold.last_token();
+            let holding = Holding::new(Arc::clone(inner), Arc::clone(shared), token);
             if let Err(Turn::Granted(back)) = waiter.sender.send(Turn::Granted(holding)) {
                 back.forget();
                 shared.remove_user();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::lock::Lock;
 use crate::key::LockKey;
 use crate::key_map::KeyMap;
-use crate::protocol::{HoldId, Op, Reply};
+use crate::protocol::{Message, Op, Reply};
 
 /// From this many locks on, free ones are forgotten at once instead of after their second of
 /// grace, so that memory follows what is held and not what has passed through.
@@ -23,7 +23,7 @@ pub(super) struct Shard {
 
 impl Shard {
     /// Carries out one operation; the reply, and whom it lets in.
-    pub(super) fn apply(&mut self, key: &LockKey, op: &Op, time: u64) -> (Reply, Vec<HoldId>) {
+    pub(super) fn apply(&mut self, key: &LockKey, op: &Op, time: u64) -> (Reply, Vec<Message>) {
         if let Some(lock) = self.locks.get_mut(key) {
             if lock.is_forgotten(time) {
                 *lock = Lock::default();
@@ -79,7 +79,6 @@ mod tests {
     use crate::key::LockKey;
     use crate::mode::Mode;
     use crate::protocol::{HoldId, Op, Reply};
-    use crate::token::FencingToken;
 
     const SECOND: u64 = 1_000_000;
 
@@ -108,7 +107,8 @@ mod tests {
     fn unlock(shard: &mut Shard, n: usize, time: u64) {
         let release = Op::Release {
             hold: id(),
-            last_token: FencingToken::new(0),
+            handed: None,
+            lease: Duration::from_secs(10),
         };
         assert_eq!(shard.apply(&key(n), &release, time).0, Reply::Done);
     }

@@ -7,7 +7,7 @@ use super::clock::{ServerClock, WallClock};
 use super::named::named;
 use super::shard::Shard;
 use crate::key::LockKey;
-use crate::protocol::{ClientId, HoldId, Op, Reply};
+use crate::protocol::{ClientId, Message, Op, Reply};
 use crate::store::Wakeups;
 
 const SHARDS: usize = 64;
@@ -58,15 +58,15 @@ impl MemoryStore {
 
     /// Carries out one operation and wakes those it lets in.
     pub fn apply(&self, key: &LockKey, op: &Op) -> Reply {
-        let (reply, woken) = self.decide(key, op);
-        for id in woken {
-            self.wake(&id);
+        let (reply, messages) = self.decide(key, op);
+        for message in &messages {
+            self.deliver(message);
         }
         reply
     }
 
-    /// Carries out one operation and names those it lets in, without waking them.
-    pub fn decide(&self, key: &LockKey, op: &Op) -> (Reply, Vec<HoldId>) {
+    /// Carries out one operation; what it tells those whom it lets in is left to the caller.
+    pub fn decide(&self, key: &LockKey, op: &Op) -> (Reply, Vec<Message>) {
         let mut shard = self.shard(key);
         let time = self.clock.micros();
         shard.apply(key, op, time)
@@ -95,12 +95,12 @@ impl MemoryStore {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wake(&self, id: &HoldId) {
+    fn deliver(&self, message: &Message) {
         let clients = self.clients.read().unwrap_or_else(PoisonError::into_inner);
-        let wakeups = clients.get(id.client()).and_then(Weak::upgrade);
+        let wakeups = clients.get(message.hold().client()).and_then(Weak::upgrade);
         drop(clients);
         if let Some(wakeups) = wakeups {
-            wakeups.wake(id);
+            wakeups.tell(message);
         }
     }
 }

@@ -31,13 +31,15 @@ impl Core {
         op: &Op,
         deadline: Instant,
     ) -> Result<Answer, Error> {
-        let keys = self.keys_for(key, op, Instant::now());
+        // Writing the request takes next to no time: the timeout may count from before.
+        let sent = Instant::now();
+        let keys = self.keys_for(key, op, sent);
         let cmd = evalsha(keys, key, op, self.publish_command());
         let node = self.topology.load().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
         let first = match node.as_ref().and_then(|node| Some((node, node.lease()?))) {
             Some((node, mut lease)) => {
-                let (sent, sent_at) = (Instant::now(), BootInstant::now());
+                let sent_at = BootInstant::now();
                 let until = deadline.min(sent + self.env.options.response_timeout);
                 let result = connection::request(&mut lease.connection, &cmd, until).await;
                 if let Ok(value) = &result

@@ -52,6 +52,15 @@ impl Held {
         }
     }
 
+    /// Waits for the first renewal: a lock that another holder passed on lasts for less than a second
+    /// until then, and the command must not start on so little.
+    pub(super) async fn confirmed(&self, notice: Duration) {
+        let poll = Duration::from_millis(2);
+        while self.lease_left() <= notice && !self.lease_left().is_zero() {
+            tokio::time::sleep(poll).await;
+        }
+    }
+
     /// Completes when the hold is lost, or when so little of its lease is left that a command
     /// needs to be told now to end in time.
     pub(super) async fn nearly_lost(&self, notice: Duration) {

@@ -54,8 +54,9 @@ async fn with_client(
     let events = Events::new(&args.key, common.json);
     events.held(held.token(), millis(began.elapsed()));
 
-    let mut child = Child::spawn(&args.command, &args.key, held.token())?;
     let grace = args.grace.min(args.lease / 3);
+    held.confirmed(grace).await;
+    let mut child = Child::spawn(&args.command, &args.key, held.token())?;
     let end = supervise(&mut child, &held, grace, signals, &events).await?;
 
     let exit = if end.lost {

@@ -57,8 +57,9 @@ impl Lock {
     }
 
     /// A lease never gets shorter.
-    pub(super) fn renew(&mut self, id: &HoldId, deadline: u64) -> Reply {
-        let Some(hold) = self.holds.iter_mut().find(|hold| hold.id == *id) else {
+    pub(super) fn renew(&mut self, id: &HoldId, deadline: u64, now: u64) -> Reply {
+        let mut holds = self.holds.iter_mut();
+        let Some(hold) = holds.find(|hold| hold.id == *id && hold.deadline > now) else {
             return Reply::Gone;
         };
         hold.deadline = hold.deadline.max(deadline);
@@ -75,6 +76,9 @@ impl Lock {
     fn grant(&mut self, ask: &Ask<'_>, now: u64) -> Reply {
         let token = self.next_token(now);
         self.line.leave(ask.id);
+        if self.is_free() {
+            self.start_afresh();
+        }
         if self.holds.is_empty() {
             // Mostly it stays the only one.
             self.holds.reserve_exact(1);
@@ -94,8 +98,11 @@ impl Lock {
         let Some(until) = ask.place_until else {
             return Reply::Busy(retry);
         };
-        self.line.join(ask.id, ask.mode, until, now);
+        self.line.join(ask.id, ask.mode, ask.owner, until, now);
         self.promise(until);
-        Reply::Queued(retry)
+        Reply::Queued {
+            retry,
+            last: (self.last > 0).then(|| FencingToken::new(self.last)),
+        }
     }
 }

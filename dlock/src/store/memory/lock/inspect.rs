@@ -9,9 +9,8 @@ use crate::token::FencingToken;
 
 impl Lock {
     pub(super) fn inspect(&self, now: u64) -> LockInfo {
-        let mut holders: Vec<_> = self
-            .holds
-            .iter()
+        let live = self.holds.iter().filter(|hold| hold.deadline > now);
+        let mut holders: Vec<_> = live
             .map(|hold| HoldInfo {
                 id: hold.id.to_string(),
                 mode: hold.mode,
@@ -24,6 +23,7 @@ impl Lock {
         let waiters = [Mode::Write, Mode::Read]
             .into_iter()
             .flat_map(|mode| self.line.of(mode))
+            .filter(|waiter| waiter.deadline > now)
             .map(|waiter| WaiterInfo {
                 id: waiter.id.to_string(),
                 mode: waiter.mode,

@@ -1,5 +1,7 @@
 //! The waiting line: first come first served, in phases of readers and writers.
 
+use std::sync::Arc;
+
 use crate::mode::Mode;
 use crate::protocol::HoldId;
 
@@ -8,6 +10,7 @@ use crate::protocol::HoldId;
 pub(super) struct Waiter {
     pub(super) id: HoldId,
     pub(super) mode: Mode,
+    pub(super) owner: Option<Arc<str>>,
     pub(super) deadline: u64,
     place: u64,
 }
@@ -48,7 +51,14 @@ impl Line {
     }
 
     /// Gives a waiter a place at the end, or refreshes the one it has.
-    pub(super) fn join(&mut self, id: &HoldId, mode: Mode, deadline: u64, now: u64) {
+    pub(super) fn join(
+        &mut self,
+        id: &HoldId,
+        mode: Mode,
+        owner: Option<&Arc<str>>,
+        deadline: u64,
+        now: u64,
+    ) {
         if let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.id == *id) {
             waiter.deadline = deadline;
             return;
@@ -57,6 +67,7 @@ impl Line {
         self.waiters.push(Waiter {
             id: id.clone(),
             mode,
+            owner: owner.cloned(),
             deadline,
             place: self.last_place,
         });
@@ -83,19 +94,20 @@ impl Line {
         in_the_way.map(|waiter| waiter.deadline)
     }
 
-    /// Whom a lock without write holds lets in: all readers whose turn it is, or else, if there
-    /// are no read holds either, the first writer.
-    pub(super) fn admits(&self, free: bool) -> Vec<HoldId> {
+    /// The readers whose turn it is while nobody writes.
+    pub(super) fn entering_readers(&self) -> Vec<HoldId> {
         let writer = self.first(Mode::Write);
-        let readers: Vec<_> = self
-            .of(Mode::Read)
+        self.of(Mode::Read)
             .filter(|reader| writer.is_none_or(|writer| self.goes_first(reader, writer)))
             .map(|reader| reader.id.clone())
-            .collect();
-        if readers.is_empty() && free {
-            return writer.map(|writer| writer.id.clone()).into_iter().collect();
-        }
-        readers
+            .collect()
+    }
+
+    /// Takes the first writer out of the line.
+    pub(super) fn take_writer(&mut self) -> Option<Waiter> {
+        let mut waiters = self.waiters.iter();
+        let first = waiters.position(|waiter| waiter.mode == Mode::Write)?;
+        Some(self.waiters.remove(first))
     }
 
     /// Whether a waiting reader enters before a waiting writer.

@@ -6,10 +6,10 @@ use super::acquire::Ask;
 use super::hold::Hold;
 use super::line::Line;
 use crate::mode::Mode;
-use crate::protocol::{HoldId, Op, Reply};
+use crate::protocol::{Message, Op, Reply, forget_after, whole_millis};
 
-/// How long the last token is remembered when nothing else is.
-const GRACE_MILLIS: u64 = 1000;
+/// How long a lock is remembered beyond its latest deadline, rounded up.
+const GRACE_MILLIS: u64 = 1001;
 
 /// One lock.
 #[derive(Debug, Default)]
@@ -17,18 +17,22 @@ pub(in crate::store::memory) struct Lock {
     /// The last token granted. Time does not go back behind it.
     pub(super) last: u64,
     /// The latest deadline promised to a hold or a waiter since the lock was last free.
-    latest: Option<u64>,
-    /// When it was last free.
-    freed: u64,
+    latest: u64,
     pub(super) holds: Vec<Hold>,
     pub(super) line: Line,
 }
 
 impl Lock {
     /// Carries out one operation at a server time; the reply, and whom it lets in.
-    pub(in crate::store::memory) fn apply(&mut self, op: &Op, time: u64) -> (Reply, Vec<HoldId>) {
+    pub(in crate::store::memory) fn apply(&mut self, op: &Op, time: u64) -> (Reply, Vec<Message>) {
         let now = time.max(self.last);
-        self.clear_away(now);
+        // The others have nothing to clear away, or do so later.
+        if matches!(
+            op,
+            Op::Acquire { .. } | Op::Abandon { .. } | Op::Yield { .. }
+        ) {
+            self.clear_away(now);
+        }
         match op {
             Op::Acquire {
                 hold,
@@ -41,19 +45,35 @@ impl Lock {
                     id: hold,
                     mode: *mode,
                     owner: owner.as_ref(),
-                    deadline: after(now, *lease),
+                    deadline: after(now, whole_millis(*lease)),
                     place_until: queue.map(|queue| after(now, queue)),
                 };
                 (self.acquire(&ask, now), Vec::new())
             }
-            Op::Renew { hold, lease } => (self.renew(hold, after(now, *lease)), Vec::new()),
-            Op::Release { hold, last_token } => self.release(hold, last_token.as_u64(), now),
+            Op::Renew { hold, lease } => (
+                self.renew(hold, after(now, whole_millis(*lease)), now),
+                Vec::new(),
+            ),
+            Op::Release {
+                hold,
+                handed,
+                lease,
+            } => {
+                let answer = self.release(hold, *handed, now);
+                if answer.0 == Reply::Done
+                    && self.is_free()
+                    && let Some(forget) = forget_after(*lease)
+                {
+                    self.latest = after(time, forget);
+                }
+                answer
+            }
             Op::Abandon { hold } => self.abandon(hold, now),
             Op::Yield {
                 hold,
-                last_token,
+                handed,
                 lease,
-            } => self.yield_now(hold, last_token.as_u64(), *lease, now),
+            } => self.yield_now(hold, *handed, whole_millis(*lease), now),
             Op::Inspect => (Reply::Info(self.inspect(now)), Vec::new()),
         }
     }
@@ -65,8 +85,7 @@ impl Lock {
 
     /// Whether even the last token is forgotten. (In whole milliseconds, as keys expire in Redis.)
     pub(in crate::store::memory) fn is_forgotten(&self, time: u64) -> bool {
-        let since = self.latest.unwrap_or(self.freed);
-        time >= (since.div_ceil(1000) + GRACE_MILLIS) * 1000
+        time >= (self.latest / 1000 + GRACE_MILLIS) * 1000
     }
 
     pub(in crate::store::memory) fn last_token(&self) -> u64 {
@@ -78,7 +97,7 @@ impl Lock {
     }
 
     /// Expired holds and waiters that did not refresh their place are no longer there.
-    fn clear_away(&mut self, now: u64) {
+    pub(super) fn clear_away(&mut self, now: u64) {
         self.drop_holds(|hold| hold.deadline <= now);
         self.line.drop_dead(now);
     }
@@ -93,13 +112,12 @@ impl Lock {
     }
 
     pub(super) fn promise(&mut self, deadline: u64) {
-        self.latest = self.latest.max(Some(deadline));
+        self.latest = self.latest.max(deadline);
     }
 
-    /// Nobody holds or waits: only the last token is kept for a while.
-    pub(super) fn set_free(&mut self, now: u64) {
-        self.latest = None;
-        self.freed = now.max(self.last);
+    /// The lock is free: what was promised before does not count any more.
+    pub(super) fn start_afresh(&mut self) {
+        self.latest = 0;
     }
 }
 

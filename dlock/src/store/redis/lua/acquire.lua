@@ -1,89 +1,102 @@
 -- Takes the lock, or takes (or refreshes) a place in its line.
 --
 -- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
--- ARGV  1 hold id, 2 mode 'w' | 'r', 3 lease in us, 4 owner ('' = this hold alone),
---       5 waiter lease in us (0 = do not queue)
--- Returns  {1, token}     granted; asking again with the same id extends the lease
---          {2, retry_us}  queued; look again after retry_us unless woken earlier
+-- ARGV  1 '<hold id> <mode w | r> <lease in us> <owner>' (owner '' = this hold alone),
+--       2 lease in ms + 1001: how long the key lives after a grant,
+--       with all keys: 3 waiter lease in us (0 = do not queue)
+-- Returns  token          granted; asking again with the same id extends the lease
+--          {2, retry_us, last token}  queued; look again after retry_us unless told earlier; a message
+--                         about this place carries a larger token
 --          {0, retry_us}  busy, not queued
 --          {3}            would deadlock: a reader asks for write beside other readers; a place
 --                         it has in the line stays its own until it abandons it
 --          {9}            the line's keys are needed, and nothing was done
-local lock, id, mode, label = KEYS[1], ARGV[1], ARGV[2], ARGV[4]
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local f = redis.call('HMGET', lock, 't', 'w', 'r', 'q', 'x', '+' .. id)
-local last = tonumber(f[1]) or 0
-if now < last then now = last end
-local token = now
-if token == last then token = last + 1 end
-local deadline = now + tonumber(ARGV[3])
+local call = redis.call
+local lock = KEYS[1]
+local f = call('HMGET', lock, 't', 'h')
+local time = call('TIME')
 
--- Nobody holds or waits, or a reader joins readers of whom none has expired: O(1). Numbers are written with %d:
--- left to themselves, Lua and Redis write them as floating point, which takes several times as long.
-if not (f[2] or f[4] or f[6]) and (not f[3] or mode == 'r') then
-  local count, earliest = 0, deadline
-  if f[3] then
-    count, earliest = string.match(f[3], '^(%d+) (%d+)$')
-    count, earliest = tonumber(count), tonumber(earliest)
+-- Nobody holds or waits.
+if not f[2] then
+  local token = string.format('%s%06d', time[1], time[2])
+  if not f[1] or f[1] < token then
+    call('HSET', lock, 't', token, 'h', ARGV[1])
+    call('PEXPIRE', lock, ARGV[2])
+    return tonumber(token)
   end
-  if earliest > now then
-    local latest = tonumber(f[5]) or 0
-    if latest < deadline then latest = deadline end
-    local summary = '1'
-    if mode == 'r' then
-      if deadline < earliest then earliest = deadline end
-      summary = string.format('%d %d', count + 1, earliest)
+end
+
+local id, mode, lease, label = string.match(ARGV[1], '^(%S+) (%a) (%d+) (.*)$')
+local now, last = time[1] * 1000000 + time[2], tonumber(f[1]) or 0
+if now < last then now = last end
+local token, deadline = math.max(now, last + 1), now + lease
+
+-- A reader joins readers of whom none has expired: O(1).
+if mode == 'r' and f[2] == '*' then
+  local g = call('HMGET', lock, 'r', 'w', 'q', '+' .. id, 'x')
+  if g[1] and not (g[2] or g[3] or g[4]) then
+    local count, earliest = string.match(g[1], '^(%d+) (%d+)$')
+    earliest = tonumber(earliest)
+    if earliest > now then
+      local latest = math.max(tonumber(g[5]), deadline)
+      call('HSET', lock, 't', string.format('%d', token), 'x', string.format('%d', latest),
+        'r', string.format('%d %d', count + 1, math.min(earliest, deadline)),
+        '+' .. id, string.format('r %d %d ', deadline, token) .. label)
+      call('PEXPIREAT', lock, string.format('%d', math.floor(latest / 1000) + 1001))
+      return token
     end
-    local granted = string.format('%d', token)
-    redis.call('HSET', lock, 't', granted, 'x', string.format('%d', latest), mode, summary,
-      '+' .. id, string.format('%s %d ', mode, deadline) .. granted .. ' ' .. label)
-    redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(latest / 1000) + 1000))
-    return {1, token}
   end
 end
 
 if not KEYS[2] then return {9} end
 -- include: common.lua
-
 local owner = label == '' and id or label
-local waiter_lease = tonumber(ARGV[5])
-local holds = load_holds()
+local waiter_lease = tonumber(ARGV[3])
+load_holds()
+
+local function answer(reply)
+  save()
+  return reply
+end
 
 local mine = holds.by_id[id]
-if mine then -- The reply was lost and the request sent again.
+if mine then -- Granted before: the reply or the message was lost, or has not arrived yet.
   if deadline > mine.deadline then
     mine.deadline = deadline
-    save_hold(holds, mine)
+    if holds.was.h == '*' then put_hold(mine) end
+    promise(deadline)
   end
-  return {1, mine.token}
+  return answer(mine.token)
 end
 
 -- What the other owners hold decides; what this owner holds lets it re-enter past the line.
 local own_write, own_read, others_until = false, false, 0
-for _, h in ipairs(holds.list) do
-  if h.owner == owner then
-    if h.mode == 'w' then own_write = true else own_read = true end
-  elseif h.mode == 'w' or mode == 'w' then
-    if h.deadline > others_until then others_until = h.deadline end
+for _, hold in ipairs(holds.list) do
+  if hold.owner == owner then
+    if hold.mode == 'w' then own_write = true else own_read = true end
+  elseif hold.mode == 'w' or mode == 'w' then
+    if hold.deadline > others_until then others_until = hold.deadline end
   end
 end
-if others_until > 0 and own_read and mode == 'w' and waiter_lease > 0 then return {3} end
+if others_until > 0 and own_read and mode == 'w' and waiter_lease > 0 then return answer({3}) end
 
-local seq = place_of(id)
+local seq = is_waiting(id) and tonumber(call('ZSCORE', mode == 'w' and writers or readers, id))
 local blocked_until = others_until
 if others_until == 0 and not (own_write or own_read) then
   blocked_until = line_blocks(mode, id, seq)
 end
 
 if blocked_until == 0 then
-  if seq then leave_line(id) elseif f[4] then tidy_line() end
-  redis.call('HSET', lock, 't', token)
-  save_hold(holds, {id = id, mode = mode, deadline = deadline, token = token, label = label})
-  return {1, token}
+  if seq then leave_line(id) end
+  tidy_line()
+  if not (holds.list[1] or head(writers) or head(readers)) then start_afresh() end
+  last = token
+  local hold = {id = id, mode = mode, deadline = deadline, token = token, label = label}
+  add_hold(hold)
+  if holds.was.h == '*' then put_hold(hold) end
+  promise(deadline)
+  return answer(token)
 end
-if waiter_lease == 0 then
-  return {0, blocked_until - now}
-end
-join_line(mode, id, seq, waiter_lease, holds)
-return {2, blocked_until - now}
+if waiter_lease == 0 then return answer({0, blocked_until - now}) end
+join_line(mode, id, label, seq, waiter_lease)
+return answer({2, blocked_until - now, last})

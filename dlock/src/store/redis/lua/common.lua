@@ -2,155 +2,190 @@
 --
 -- KEYS[1] lock: a hash with
 --   t        last token granted; time does not go back behind it
---   w        number of recorded write holds, while there are any
---   r        '<count> <earliest>' of the recorded read holds, while there are any: before
---            <earliest> none of them can have expired
+--   h        the only hold, while nobody waits: '<id> <mode> <us from t to its deadline> <owner>', its
+--            token is t; '*' if holds are recorded one by one; absent while nobody holds or waits
+--   +<id>    a hold: '<mode> <deadline> <token> <owner>'; empty owner = the hold stands for itself
+--   w        number of such write holds, while there are any
+--   r        '<count> <earliest>' of such read holds, while there are any: before <earliest> none of
+--            them can have expired
 --   x        latest deadline promised to a hold or a waiter since the lock was last free
 --   q        present while somebody may be waiting in the line
---   +<id>    a hold: '<mode> <deadline> <token> <owner>'; empty owner = the hold stands for itself
 -- KEYS[2] line: a hash with
 --   s        the last place given out
 --   p        readers at or before this place enter before the next writer
---   <id>     a waiter's deadline: when it passes without a refresh, the place is lost
+--   <id>     a waiter: '<deadline> <owner>'; when the deadline passes without a refresh, the place is lost
 -- KEYS[3] waiting writers, KEYS[4] waiting readers: sorted sets, id -> place
--- All times are server time in us. All keys expire one second after x, or after the lock became
--- free: at a point in time, not after a span, so that no token repeats when the clock steps back.
+-- All times are server time in us. All keys expire one second after the latest deadline, whether that was
+-- needed or not: until then no clock that steps back can repeat a token.
 local line, writers, readers = KEYS[2], KEYS[3], KEYS[4]
+local holds = {list = {}, by_id = {}, latest = 0, was = {}}
+local put, gone = {}, {}
+
+local function add_hold(hold)
+  hold.owner = hold.label == '' and hold.id or hold.label
+  holds.list[#holds.list + 1] = hold
+  holds.by_id[hold.id] = hold
+end
+
+-- Writes a hold in the record of holds one by one.
+local function put_hold(hold)
+  put[#put + 1] = '+' .. hold.id
+  put[#put + 1] = string.format('%s %d %d ', hold.mode, hold.deadline, hold.token) .. hold.label
+end
+
+local function is_write_held()
+  for _, hold in ipairs(holds.list) do
+    if hold.mode == 'w' then return true end
+  end
+  return false
+end
 
 -- At the end of a write phase everybody who reads and waits enters next.
 local function end_write_phase()
-  local s = redis.call('HGET', line, 's')
-  if s then redis.call('HSET', line, 'p', s) end
-end
-
--- Rewrites the counts from the holds that are left.
-local function save_counts(holds)
-  local writes, reads, earliest = 0, 0, math.huge
-  for _, h in ipairs(holds.list) do
-    if h.mode == 'w' then
-      writes = writes + 1
-    else
-      reads = reads + 1
-      if h.deadline < earliest then earliest = h.deadline end
-    end
+  if holds.waiting and not is_write_held() and call('EXISTS', readers) == 1 then
+    call('HSET', line, 'p', call('HGET', line, 's'))
   end
-  if writes > 0 then
-    redis.call('HSET', lock, 'w', writes)
-  else
-    redis.call('HDEL', lock, 'w')
-  end
-  if reads > 0 then
-    redis.call('HSET', lock, 'r', string.format('%d %d', reads, earliest))
-  else
-    redis.call('HDEL', lock, 'r')
-  end
-  return writes
 end
 
 -- Reads all holds and drops the expired ones.
 local function load_holds()
-  local all = redis.call('HGETALL', lock)
-  local holds, dead, write_died = {list = {}, by_id = {}, latest = 0}, {}, false
+  local all, write_died = call('HGETALL', lock), false
+  local function admit(hold)
+    if hold.deadline > now then return add_hold(hold) end
+    if holds.was.h == '*' then gone[#gone + 1] = '+' .. hold.id end
+    write_died = write_died or hold.mode == 'w'
+  end
   for i = 1, #all, 2 do
-    if all[i] == 'x' then
-      holds.latest = tonumber(all[i + 1])
-    elseif string.byte(all[i]) == 43 then -- '+'
-      local id = string.sub(all[i], 2)
-      local mode, deadline, token, owner = string.match(all[i + 1], '^(%a) (%d+) (%d+) (.*)$')
-      local h = {
-        id = id, mode = mode, deadline = tonumber(deadline), token = tonumber(token),
-        label = owner, owner = owner == '' and id or owner
-      }
-      if h.deadline > now then
-        holds.list[#holds.list + 1] = h
-        holds.by_id[id] = h
-      else
-        dead[#dead + 1] = all[i]
-        write_died = write_died or mode == 'w'
+    if string.byte(all[i]) ~= 43 then holds.was[all[i]] = all[i + 1] end -- '+'
+  end
+  holds.waiting = holds.was.q ~= nil
+  local alone = holds.was.h
+  if alone == '*' then
+    holds.latest = tonumber(holds.was.x)
+    for i = 1, #all, 2 do
+      if string.byte(all[i]) == 43 then
+        local mode, deadline, token, label = string.match(all[i + 1], '^(%a) (%d+) (%d+) (.*)$')
+        admit({id = string.sub(all[i], 2), mode = mode, deadline = tonumber(deadline),
+          token = tonumber(token), label = label})
       end
     end
+  elseif alone then
+    local id, mode, left, label = string.match(alone, '^(%S+) (%a) (%d+) (.*)$')
+    holds.latest = last + left
+    admit({id = id, mode = mode, deadline = last + left, token = last, label = label})
   end
-  if #dead > 0 then
-    for i = 1, #dead, 1000 do
-      redis.call('HDEL', lock, unpack(dead, i, math.min(i + 999, #dead)))
-    end
-    if save_counts(holds) == 0 and write_died then end_write_phase() end
-  end
-  return holds
+  holds.kept = holds.latest
+  if write_died then end_write_phase() end
 end
 
 -- Notes that the lock must be remembered beyond a deadline.
-local function promise(holds, deadline)
-  if deadline <= holds.latest then return end
-  holds.latest = deadline
-  redis.call('HSET', lock, 'x', deadline)
-  redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(deadline / 1000) + 1000))
+local function promise(deadline)
+  if deadline > holds.latest then holds.latest = deadline end
 end
 
--- Records a hold, new or changed.
-local function save_hold(holds, h)
-  if not holds.by_id[h.id] then
-    holds.list[#holds.list + 1] = h
-    holds.by_id[h.id] = h
-  end
-  redis.call('HSET', lock, '+' .. h.id,
-    string.format('%s %d %d ', h.mode, h.deadline, h.token) .. h.label)
-  save_counts(holds)
-  promise(holds, h.deadline)
+-- The lock is free: what was promised before does not count any more.
+local function start_afresh()
+  holds.latest, holds.kept = 0, 0
 end
 
 -- Takes a hold away.
-local function drop_hold(holds, id)
-  local gone, left = holds.by_id[id], {}
-  for _, h in ipairs(holds.list) do
-    if h.id ~= id then left[#left + 1] = h end
+local function drop_hold(id)
+  local left = {}
+  for _, hold in ipairs(holds.list) do
+    if hold.id ~= id then left[#left + 1] = hold end
   end
+  local dropped = holds.by_id[id]
   holds.list, holds.by_id[id] = left, nil
-  redis.call('HDEL', lock, '+' .. id)
-  if save_counts(holds) == 0 and gone.mode == 'w' then end_write_phase() end
+  if holds.was.h == '*' then gone[#gone + 1] = '+' .. id end
+  if dropped.mode == 'w' then end_write_phase() end
+end
+
+-- Writes the lock as it is now. Numbers are written with %d: left to themselves, Lua and Redis write
+-- them as floating point, which takes several times as long.
+local function save()
+  local is = {t = string.format('%d', last)}
+  local first, writes, reads, earliest = holds.list[1], 0, 0, math.huge
+  if first or holds.waiting then
+    local alone = first and not holds.list[2] and not holds.waiting
+    if alone and first.token == last and first.deadline > last and first.deadline == holds.latest then
+      is.h = string.format('%s %s %d ', first.id, first.mode, first.deadline - last) .. first.label
+      if holds.was.h == '*' then gone[#gone + 1] = '+' .. first.id end
+      put = {}
+    else
+      for _, hold in ipairs(holds.list) do
+        if hold.mode == 'w' then
+          writes = writes + 1
+        else
+          reads = reads + 1
+          if hold.deadline < earliest then earliest = hold.deadline end
+        end
+        if holds.was.h ~= '*' then put_hold(hold) end
+      end
+      is.h, is.x = '*', string.format('%d', holds.latest)
+      if writes > 0 then is.w = string.format('%d', writes) end
+      if reads > 0 then is.r = string.format('%d %d', reads, earliest) end
+      if holds.waiting then is.q = '1' end
+    end
+  end
+  for _, field in ipairs({'h', 'w', 'r', 'x', 'q'}) do
+    if holds.was[field] and not is[field] then gone[#gone + 1] = field end
+  end
+  for field, value in pairs(is) do
+    if holds.was[field] ~= value then
+      put[#put + 1] = field
+      put[#put + 1] = value
+    end
+  end
+  for i = 1, #gone, 1000 do
+    call('HDEL', lock, unpack(gone, i, math.min(i + 999, #gone)))
+  end
+  if #put > 0 then call('HSET', lock, unpack(put)) end
+  if holds.latest > holds.kept then
+    call('PEXPIREAT', lock, string.format('%d', math.floor(holds.latest / 1000) + 1001))
+  end
 end
 
 -- Forgets the line once nobody is in it.
 local function tidy_line()
-  if redis.call('EXISTS', writers, readers) == 0 then
-    redis.call('DEL', line)
-    redis.call('HDEL', lock, 'q')
+  if holds.waiting and call('EXISTS', writers, readers) == 0 then
+    call('DEL', line)
+    holds.waiting = false
   end
 end
 
 local function leave_line(id)
-  redis.call('ZREM', writers, id)
-  redis.call('ZREM', readers, id)
-  redis.call('HDEL', line, id)
+  if call('ZREM', writers, id) == 0 then call('ZREM', readers, id) end
+  call('HDEL', line, id)
   tidy_line()
 end
 
--- The deadline of a waiter. One that did not refresh in time loses its place here.
-local function waits_until(id)
-  local deadline = tonumber(redis.call('HGET', line, id) or 0)
-  if deadline > now then return deadline end
+-- The deadline and the owner of somebody in the line. Who did not refresh in time loses its place here.
+local function waits_until(id, record)
+  local deadline, label = string.match(record or '0 ', '^(%d+) (.*)$')
+  deadline = tonumber(deadline)
+  if deadline > now then return deadline, label end
   leave_line(id)
   return nil
 end
 
-local function place_of(id)
-  if not (redis.call('HEXISTS', line, id) == 1 and waits_until(id)) then return nil end
-  return tonumber(redis.call('ZSCORE', writers, id) or redis.call('ZSCORE', readers, id))
+local function is_waiting(id)
+  local record = holds.waiting and call('HGET', line, id)
+  return record and waits_until(id, record) ~= nil
 end
 
--- The first live waiter of a queue: its id, place and deadline. Dead ones before it are dropped.
+-- The first live waiter of a queue: its id, place, deadline and owner. Dead ones before it are dropped.
 local function head(queue)
-  while true do
-    local first = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+  while holds.waiting do
+    local first = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
     if not first[1] then return nil end
-    local deadline = waits_until(first[1])
-    if deadline then return first[1], tonumber(first[2]), deadline end
+    local deadline, label = waits_until(first[1], call('HGET', line, first[1]))
+    if deadline then return first[1], tonumber(first[2]), deadline, label end
   end
 end
 
 -- The place up to which readers enter before the next writer.
 local function readers_first()
-  return tonumber(redis.call('HGET', line, 'p') or 0)
+  return tonumber(call('HGET', line, 'p') or 0)
 end
 
 -- Whether the line keeps this asker out although no hold does: 0, or when to look again.
@@ -167,52 +202,57 @@ local function line_blocks(mode, id, seq)
 end
 
 -- Takes a place in the line, or refreshes the one it has.
-local function join_line(mode, id, seq, waiter_lease, holds)
-  local deadline = now + waiter_lease
-  local fields = {id, string.format('%d', deadline)}
+local function join_line(mode, id, label, seq, waiter_lease)
+  local queue, deadline = mode == 'w' and writers or readers, now + waiter_lease
+  local fields = {id, string.format('%d ', deadline) .. label}
   if not seq then
-    local s = math.max(tonumber(redis.call('HGET', line, 's') or 0) + 1, now)
+    local s = math.max(tonumber(call('HGET', line, 's') or 0) + 1, now)
     s = string.format('%d', s)
-    redis.call('ZADD', mode == 'w' and writers or readers, s, id)
+    call('ZADD', queue, s, id)
     fields[3], fields[4] = 's', s
   end
-  redis.call('HSET', line, unpack(fields))
-  redis.call('HSET', lock, 'q', 1)
-  promise(holds, deadline)
-  local at = math.ceil(holds.latest / 1000) + 1000
-  redis.call('PEXPIREAT', line, at)
-  redis.call('PEXPIREAT', writers, at)
-  redis.call('PEXPIREAT', readers, at)
+  call('HSET', line, unpack(fields))
+  holds.waiting = true
+  promise(deadline)
+  local at = string.format('%d', math.floor(holds.latest / 1000) + 1001)
+  call('PEXPIREAT', line, at)
+  call('PEXPIREAT', queue, at)
 end
 
--- Tells a waiter to look again. How many heard it; without pub/sub nobody does, and waiters poll.
-local function notify(id)
-  if publish == '' then return 1 end
-  local heard = redis.pcall(publish, channel .. (string.match(id, '^(.*)/') or id), id)
-  return type(heard) == 'number' and heard or 1
+-- Tells a waiter. How many heard it.
+local function notify(id, message)
+  if publish == '' then return 0 end
+  local heard = redis.pcall(publish, channel .. (string.match(id, '^(.*)/') or id), message)
+  return type(heard) == 'number' and heard or 0
 end
 
--- Wakes those whom the lock admits now, and nobody else. If nobody is left, only the last token is
--- kept, for one second.
-local function pass_on(holds)
-  local writer, writer_seq = head(writers)
-  local reader = head(readers)
-  if #holds.list == 0 and not writer and not reader then
-    redis.call('HDEL', lock, 'x', 'q')
-    redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(math.max(now, last) / 1000) + 1000))
+-- Lets in those whom the lock admits now, and nobody else. Readers are told to look. A writer who hears
+-- of it holds the lock from here on, for as long as its place would have been kept: the message
+-- is the grant.
+local function pass_on()
+  if is_write_held() then return end
+  local writer, place, deadline, label = head(writers)
+  if head(readers) then
+    local upto = writer and string.format('%d', math.max(place, readers_first())) or '+inf'
+    local entering = call('ZRANGEBYSCORE', readers, '-inf', upto)
+    for _, id in ipairs(entering) do
+      if is_waiting(id) then notify(id, id) end
+    end
+    if #entering > 0 then return end
+  end
+  if not writer then return tidy_line() end
+  if holds.list[1] then return end
+  local token = math.max(now, last + 1)
+  if notify(writer, writer .. string.format(' %d', token)) > 0 then
+    leave_line(writer)
+    last = token
+    local hold = {id = writer, mode = 'w', deadline = deadline, token = token, label = label}
+    add_hold(hold)
+    if holds.was.h == '*' then put_hold(hold) end
     return
   end
-  for _, h in ipairs(holds.list) do
-    if h.mode == 'w' then return end
-  end
-  local upto = writer and string.format('%d', math.max(writer_seq, readers_first())) or '+inf'
-  local entering = redis.call('ZRANGEBYSCORE', readers, '-inf', upto)
-  for _, id in ipairs(entering) do
-    if waits_until(id) then notify(id) end
-  end
-  if #entering > 0 or #holds.list > 0 or not writer then return end
   -- Nobody hears for a head that died or has not subscribed yet: the next one then looks too.
-  for _, id in ipairs(redis.call('ZRANGE', writers, 0, 3)) do
-    if notify(id) > 0 then return end
+  for _, id in ipairs(call('ZRANGE', writers, 1, 3)) do
+    if notify(id, id) > 0 then return end
   end
 end

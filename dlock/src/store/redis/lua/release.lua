@@ -1,47 +1,65 @@
--- Gives a hold back and wakes those it lets in.
+-- Gives a hold back and passes the lock on.
 --
 -- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
--- ARGV  1 hold id, 2 last token handed out under this hold, 3 publish command, 4 channel stem
--- Returns  {1} released | {0} no such hold: released before, or expired
---          {9} the line's keys are needed, and nothing was done
+-- ARGV  1 hold id; may end here, otherwise 2 in how many ms to forget the lock if that leaves it free
+--       ('' = when it expires anyway), 3 last token handed out under this hold (0 = none but the
+--       granted one); with all keys: 4 publish command, 5 channel stem
+-- Returns  1    released: until now nobody else could have got it, even if its lease is over
+--          0    no such hold: released before, or expired and cleared away
+--          {9}  the line's keys are needed, and nothing was done
+local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
-local f = redis.call('HMGET', lock, '+' .. id, 't', 'w', 'r', 'q')
-if not f[1] then return {0} end
+local forget, handed = ARGV[2] or '', tonumber(ARGV[3] or 0)
+local h = call('HGET', lock, 'h')
+if not h then return 0 end
 
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local last, handed = tonumber(f[2]), tonumber(ARGV[2])
-if now < last then now = last end
-if tonumber(string.match(f[1], '^%a (%d+)')) <= now then return {0} end
-
--- Nobody waits, and no hold beside this one can have expired: the uncontended path.
-local alone, shared, count, earliest = false, false, nil, nil
-if not f[5] then
-  if f[4] then
-    count, earliest = string.match(f[4], '^(%d+) (%d+)$')
+-- The only hold, and nobody waits.
+local mine = string.find(h, id, 1, true) == 1 and string.byte(h, #id + 1) == 32
+if h ~= '*' and not mine then return 0 end
+if mine then
+  call('HDEL', lock, 'h')
+  if handed > 0 then
+    local last = tonumber(call('HGET', lock, 't'))
+    local latest = last + string.match(h, '^ %a (%d+)', #id + 1)
+    if handed > last then call('HSET', lock, 't', string.format('%d', handed)) end
+    if handed > latest then
+      call('PEXPIREAT', lock, string.format('%d', math.floor(handed / 1000) + 1001))
+    end
   end
-  alone = f[3] == '1' and not f[4] or count == '1' and not f[3]
-  shared = count and not f[3] and tonumber(earliest) > now
-end
-if not (alone or shared or KEYS[2]) then return {9} end
-
-if last < handed then
-  last = handed
-  redis.call('HSET', lock, 't', last)
-end
-if alone then
-  redis.call('HDEL', lock, '+' .. id, f[3] and 'w' or 'r', 'x')
-  redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(math.max(now, last) / 1000) + 1000))
-  return {1}
-elseif shared then
-  redis.call('HDEL', lock, '+' .. id)
-  redis.call('HSET', lock, 'r', string.format('%d %s', count - 1, earliest))
-  return {1}
+  if forget ~= '' then call('PEXPIRE', lock, forget) end
+  return 1
 end
 
-local publish, channel = ARGV[3], ARGV[4]
+local f = call('HMGET', lock, 't', '+' .. id, 'w', 'r', 'q')
+if not f[2] then return 0 end
+local time = call('TIME')
+local now, last = time[1] * 1000000 + time[2], tonumber(f[1])
+if now < last then now = last end
+
+-- One of several readers of whom none has expired, or the last of them: O(1).
+if f[4] and not (f[3] or f[5]) and handed == 0 then
+  local count, earliest = string.match(f[4], '^(%d+) (%d+)$')
+  if count == '1' then
+    call('HDEL', lock, 'h', '+' .. id, 'r', 'x')
+    if forget ~= '' then call('PEXPIRE', lock, forget) end
+    return 1
+  elseif tonumber(earliest) > now then
+    call('HDEL', lock, '+' .. id)
+    call('HSET', lock, 'r', string.format('%d %s', count - 1, earliest))
+    return 1
+  end
+end
+
+if not KEYS[2] then return {9} end
+local publish, channel = ARGV[4], ARGV[5]
 -- include: common.lua
-local holds = load_holds()
-drop_hold(holds, id)
-pass_on(holds)
-return {1}
+load_holds()
+if handed > last then
+  last = handed
+  promise(last)
+end
+if holds.by_id[id] then drop_hold(id) end
+pass_on()
+save()
+if forget ~= '' and not (holds.list[1] or holds.waiting) then call('PEXPIRE', lock, forget) end
+return 1

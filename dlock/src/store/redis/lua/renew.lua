@@ -2,19 +2,33 @@
 --
 -- KEYS  lock (see common.lua)
 -- ARGV  1 hold id, 2 lease in us
--- Returns  {1} renewed | {0} lost: no such hold, or its lease had already passed
-local lock, id = KEYS[1], ARGV[1]
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local f = redis.call('HMGET', lock, '+' .. id, 't', 'x')
-if not f[1] then return {0} end
-local last, latest = tonumber(f[2]), tonumber(f[3])
+-- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
+local call = redis.call
+local lock, id, lease = KEYS[1], ARGV[1], ARGV[2]
+local f = call('HMGET', lock, 't', 'h', 'x', '+' .. id)
+local h, recorded = f[2], f[4]
+local alone = h and string.find(h, id .. ' ', 1, true) == 1
+if not (alone or recorded) then return 0 end
+local time = call('TIME')
+local now, last = time[1] * 1000000 + time[2], tonumber(f[1])
 if now < last then now = last end
-local mode, old, rest = string.match(f[1], '^(%a) (%d+) (.*)$')
-if tonumber(old) <= now then return {0} end
-local deadline = now + tonumber(ARGV[2])
-if deadline <= tonumber(old) then return {1} end
-if latest < deadline then latest = deadline end
-redis.call('HSET', lock, 'x', string.format('%d', latest), '+' .. id, string.format('%s %d ', mode, deadline) .. rest)
-redis.call('PEXPIREAT', lock, string.format('%d', math.ceil(latest / 1000) + 1000))
-return {1}
+local deadline = now + lease
+
+local latest
+if alone then
+  local mode, left, label = string.match(string.sub(h, #id + 2), '^(%a) (%d+) (.*)$')
+  local old = last + left
+  if old <= now then return 0 end
+  if deadline <= old then return 1 end
+  latest = deadline
+  call('HSET', lock, 'h', string.format('%s %s %d ', id, mode, deadline - last) .. label)
+else
+  local mode, old, rest = string.match(recorded, '^(%a) (%d+) (.*)$')
+  if tonumber(old) <= now then return 0 end
+  if deadline <= tonumber(old) then return 1 end
+  latest = math.max(tonumber(f[3]), deadline)
+  call('HSET', lock, 'x', string.format('%d', latest), '+' .. id,
+    string.format('%s %d ', mode, deadline) .. rest)
+end
+call('PEXPIREAT', lock, string.format('%d', math.floor(latest / 1000) + 1001))
+return 1

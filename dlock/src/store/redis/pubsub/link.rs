@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::PubSub;
 use super::channel::Name;
 use super::line::Job;
-use crate::protocol::HoldId;
+use crate::protocol::Message;
 use crate::store::redis::connection;
 use crate::store::redis::node::{Node, NodeId};
 use crate::store::redis::probe::is_denied;
@@ -153,8 +153,8 @@ fn hear(
         };
         match push.kind {
             PushKind::SMessage | PushKind::Message => {
-                if let Some(hold) = push.data.get(1).and_then(text).and_then(HoldId::parse) {
-                    pubsub.wakeups.wake(&hold);
+                if let Some(message) = push.data.get(1).and_then(text).and_then(Message::parse) {
+                    pubsub.wakeups.tell(&message);
                 }
             }
             PushKind::SUnsubscribe => {

@@ -7,6 +7,7 @@ use super::PubSub;
 use super::channel::Name;
 use crate::protocol::HoldId;
 use crate::store::Listener;
+use crate::token::FencingToken;
 
 /// Hears the wake-ups of one hold until dropped.
 #[must_use = "dropping it stops listening"]
@@ -50,9 +51,14 @@ impl Listening {
             .is_some_and(|place| place.pubsub.channels.is_live(&place.name))
     }
 
+    /// What was granted before counts no more: the server is asked again.
+    pub fn forget_grant(&self) {
+        self.listener.forget_grant();
+    }
+
     /// Completes at the next wake-up, or at once if one has come since the last time.
-    pub async fn woken(&self) {
-        self.listener.woken().await;
+    pub async fn woken(&self) -> Option<FencingToken> {
+        self.listener.woken().await
     }
 }
 

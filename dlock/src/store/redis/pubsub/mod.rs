@@ -28,7 +28,7 @@ use super::node::{Node, NodeId};
 use super::publish::PublishMode;
 use super::topology::Topology;
 use crate::key::LockKey;
-use crate::protocol::HoldId;
+use crate::protocol::{HoldId, Message};
 use crate::slot::Slot;
 use crate::store::Wakeups;
 
@@ -162,7 +162,7 @@ impl PubSub {
 
     fn wake(&self, holds: impl IntoIterator<Item = HoldId>) {
         for hold in holds {
-            self.wakeups.wake(&hold);
+            self.wakeups.tell(&Message::Look(hold));
         }
     }
 }

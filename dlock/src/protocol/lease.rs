@@ -1,0 +1,18 @@
+//! What both stores make of a lease.
+
+use std::time::Duration;
+
+/// How long a free lock's last token is remembered at most.
+const LONGEST_MEMORY: Duration = Duration::from_secs(60);
+
+/// Leases are whole milliseconds, rounded up, as keys expire in Redis.
+pub(crate) fn whole_millis(lease: Duration) -> Duration {
+    let millis = lease.as_nanos().div_ceil(1_000_000);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+}
+
+/// When to forget a lock that a hold with this lease leaves free; `None` if it expires soon
+/// enough by itself.
+pub(crate) fn forget_after(lease: Duration) -> Option<Duration> {
+    (lease > LONGEST_MEMORY).then_some(LONGEST_MEMORY)
+}
