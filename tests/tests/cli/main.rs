@@ -5,5 +5,6 @@ mod look;
 mod loss;
 mod run;
 mod signals;
+mod terminal;
 mod tool;
 mod top;

@@ -45,7 +45,7 @@ impl Tool {
         }
     }
 
-    fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         [&["--url", &self.url, "--prefix", &self.prefix], more].concat()
     }
 

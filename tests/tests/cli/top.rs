@@ -1,6 +1,9 @@
-//! `dlock top` without a terminal; how it looks in one is tested next to its view.
+//! `dlock top`; how it looks is tested next to its view.
 
-use crate::tool::Tool;
+use dlock_tests::wait_until;
+
+use crate::terminal::Terminal;
+use crate::tool::{Tool, WITHIN};
 
 #[tokio::test]
 async fn it_prints_a_table_when_nobody_watches() {
@@ -30,4 +33,26 @@ async fn it_prints_json_lines_with_rates() {
     assert!(pictures[1]["locks"][0]["changes_per_second"].is_number());
     assert!(pictures[1]["scripts_per_second"].is_number());
     guard.release().await.expect("held to the end");
+}
+
+/// An end of input that came while the terminal was given back once left it waiting for a line. `script` sends one.
+#[tokio::test]
+async fn q_ends_it_even_if_the_input_ends_too() {
+    let tool = Tool::on_cluster().await;
+    for _ in 0..5 {
+        let mut terminal = Terminal::start(&tool.arguments(&["top"]));
+        wait_until(WITHIN, "it shows its keys", || async {
+            terminal.shown().contains("quit")
+        })
+        .await;
+        terminal.press("q");
+        wait_until(WITHIN, "it ends", || {
+            for _ in 0..20 {
+                terminal.press("\x04");
+            }
+            let ended = terminal.ended();
+            async move { ended }
+        })
+        .await;
+    }
 }
