@@ -1,0 +1,107 @@
+//! A lock that goes from client to client.
+
+use std::{
+    future::Future,
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
+
+use dlock::{Client, RwLock};
+use dlock_tests::{builder, scaled, unique_prefix, wait_waiters};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::{task::JoinSet, time::timeout};
+
+/// Much more than all hand-overs of a round may take.
+const SOON: Duration = Duration::from_secs(10);
+const CLIENTS: usize = 4;
+
+/// Clients that want the same lock.
+pub(crate) struct Relay {
+    label: &'static str,
+    locks: Vec<RwLock>,
+}
+
+impl Relay {
+    /// The label tells this relay's metrics from those of others in this process.
+    pub(crate) async fn start(url: &str, label: &'static str) -> Self {
+        exporter();
+        let prefix = unique_prefix();
+        let mut locks = Vec::new();
+        for _ in 0..CLIENTS {
+            let client: Client = builder(url, &prefix).build().await.expect("it is up");
+            locks.push(client.rw_lock("relay").expect("valid").label(label));
+        }
+        Self { label, locks }
+    }
+
+    /// Where the lock is.
+    pub(crate) fn slot(&self) -> u16 {
+        self.locks[0].key().slot().as_u16()
+    }
+
+    /// One client holds, the others line up. After `before` the first one leaves, beside `beside`, and all get their
+    /// turn. How long each of them waited for a lock that was free.
+    pub(crate) async fn round<T>(
+        &self,
+        before: impl Future<Output = T>,
+        beside: impl AsyncFnOnce(T),
+    ) -> Vec<Duration> {
+        let (first, others) = self.locks.split_first().expect("several clients");
+        let held = first.write().await.expect("free");
+        let mut waiting = JoinSet::new();
+        for lock in others.iter().cloned() {
+            waiting.spawn(async move {
+                let guard = lock.write().await.expect("its turn");
+                let granted = Instant::now();
+                guard.release().await.expect("held to the end");
+                (granted, Instant::now())
+            });
+        }
+        wait_waiters(first, others.len()).await;
+        let prepared = before.await;
+        let release = async {
+            held.release().await.expect("held to the end");
+            Instant::now()
+        };
+        let (mut free, ()) = tokio::join!(release, beside(prepared));
+        let turns = timeout(scaled(SOON), waiting.join_all()).await;
+        let mut turns =
+            turns.unwrap_or_else(|_| panic!("somebody waits for ever: {}", self.text()));
+        turns.sort();
+        turns
+            .into_iter()
+            .map(|(granted, released)| {
+                let waited = granted.saturating_duration_since(free);
+                free = free.max(released);
+                waited
+            })
+            .collect()
+    }
+
+    /// How often waiters looked again because of `message` or `timer`.
+    pub(crate) fn wakeups(&self, source: &str) -> usize {
+        let series = format!(
+            "dlock_wakeups_total{{lock=\"{}\",source=\"{source}\"}} ",
+            self.label
+        );
+        let text = self.text();
+        let value = text.lines().find_map(|line| line.strip_prefix(&series));
+        let value = value.unwrap_or_else(|| panic!("no {series} in\n{text}"));
+        value.parse().expect("a number")
+    }
+
+    fn text(&self) -> String {
+        let all = exporter().render();
+        let own = all.lines().filter(|line| line.contains(self.label));
+        own.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// One for all tests of this process.
+fn exporter() -> &'static PrometheusHandle {
+    static EXPORTER: OnceLock<PrometheusHandle> = OnceLock::new();
+    EXPORTER.get_or_init(|| {
+        let builder = PrometheusBuilder::new();
+        builder.install_recorder().expect("the only recorder")
+    })
+}
