@@ -49,7 +49,8 @@ impl Relay {
         let (first, others) = self.locks.split_first().expect("several clients");
         let held = first.write().await.expect("free");
         let mut waiting = JoinSet::new();
-        for lock in others.iter().cloned() {
+        for lock in others {
+            let lock = lock.clone();
             waiting.spawn(async move {
                 let guard = lock.write().await.expect("its turn");
                 let granted = Instant::now();
