@@ -23,7 +23,7 @@ use crate::trace;
 pub(super) const WAITER_LEASE: Duration = Duration::from_secs(1);
 
 /// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
-const CONFIRMATION: Duration = Duration::from_millis(10);
+const CONFIRMATION: Duration = Duration::from_millis(3);
 
 const LIVE: u8 = 0;
 const RELEASED: u8 = 1;

@@ -113,13 +113,10 @@ impl Holding {
         let answer = self.inner.store.call(&hold.key, &op, deadline).await?;
         self.owed = false;
         let hold = self.hold();
-        if answer.reply == Reply::Gone && !answer.resent {
-            let reason = if BootInstant::now() < hold.deadline() {
-                LossReason::Removed
-            } else {
-                LossReason::Expired
-            };
-            return Err(Error::lost(hold.key.name(), reason));
+        // Beyond the deadline it is gone because the release took that long: it was held to the end.
+        let in_time = BootInstant::now() < hold.deadline();
+        if answer.reply == Reply::Gone && !answer.resent && in_time {
+            return Err(Error::lost(hold.key.name(), LossReason::Removed));
         }
         Ok(())
     }

@@ -33,7 +33,8 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LockInfo {
-    /// The last token granted, while the server remembers it (one second beyond the last hold).
+    /// The last token granted, while the server remembers it: until a second after the last hold's
+    /// lease would have ended, or a minute after its release if that is earlier.
     pub last_token: Option<FencingToken>,
     /// Who holds the lock now, by id.
     pub holders: Vec<HoldInfo>,
