@@ -41,22 +41,28 @@ pub fn current() -> Option<Held> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// Makes `held` the current lock until the result is dropped.
-pub(super) fn enter(held: Held) -> Entered {
-    Entered {
-        previous: CURRENT.replace(Some(held)),
-    }
+/// Makes `held`, if it is one, the current lock until the result is dropped.
+pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
+    held.is_some().then(|| {
+        exchange(held);
+        Entered { other: held }
+    })
 }
 
 /// Restores the lock that was current before, also when the body panics.
-pub(super) struct Entered {
-    previous: Option<Held>,
+pub(super) struct Entered<'a> {
+    /// Where that one is meanwhile, and the entered one otherwise.
+    other: &'a mut Option<Held>,
 }
 
-impl Drop for Entered {
+impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        CURRENT.set(self.previous.take());
+        exchange(self.other);
     }
+}
+
+fn exchange(held: &mut Option<Held>) {
+    CURRENT.with_borrow_mut(|current| std::mem::swap(current, held));
 }
 
 /// The hold of the running task under which `key` can be entered once more in `mode`.

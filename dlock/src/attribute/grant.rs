@@ -69,9 +69,9 @@ impl<H: Holds> Grant<H> {
     }
 
     /// Runs `body` on this thread and releases the locks. It cannot be stopped when a lease is lost.
-    pub fn run_blocking<T>(self, body: impl FnOnce() -> T) -> T {
+    pub fn run_blocking<T>(mut self, body: impl FnOnce() -> T) -> T {
         let output = {
-            let _current = self.innermost.map(context::enter);
+            let _current = context::enter(&mut self.innermost);
             body()
         };
         if let Some(client) = self.client {

@@ -19,9 +19,17 @@ pub struct Held(Arc<Link>);
 /// One lock in the chain of those that a task holds.
 #[derive(Debug)]
 struct Link {
-    grant: Arc<Granted>,
+    source: Source,
     /// What the task held already when it took, or entered again, this one.
     outer: Option<Held>,
+}
+
+/// Where a call has its lock from.
+#[derive(Debug)]
+enum Source {
+    Own(Granted),
+    /// Of an outer call, which was granted it.
+    Outer(Held),
 }
 
 /// What a call was granted, and whether the call is over.
@@ -42,55 +50,67 @@ impl Held {
         token: FencingToken,
         outer: Option<Self>,
     ) -> Self {
-        let grant = Arc::new(Granted {
+        let source = Source::Own(Granted {
             client,
             hold,
             token,
             over: AtomicBool::new(false),
             ended: Notify::new(),
         });
-        Self(Arc::new(Link { grant, outer }))
+        Self(Arc::new(Link { source, outer }))
     }
 
     /// The same grant, entered once more under what the task holds by now.
     pub(super) fn entered_again(&self, outer: Option<Self>) -> Self {
-        let grant = Arc::clone(&self.0.grant);
-        Self(Arc::new(Link { grant, outer }))
+        let granted = match &self.0.source {
+            Source::Own(_) => self,
+            Source::Outer(granted) => granted,
+        };
+        let source = Source::Outer(granted.clone());
+        Self(Arc::new(Link { source, outer }))
+    }
+
+    fn grant(&self) -> &Granted {
+        match &self.0.source {
+            Source::Own(grant) => grant,
+            Source::Outer(granted) => granted.grant(),
+        }
     }
 
     /// The call that was granted the lock gives it back.
     pub(super) fn end(&self) {
-        self.0.grant.over.store(true, Ordering::Release);
-        self.0.grant.ended.notify_waiters();
+        if !self.grant().over.swap(true, Ordering::AcqRel) {
+            self.grant().ended.notify_waiters();
+        }
     }
 
     fn is_over(&self) -> bool {
-        self.0.grant.over.load(Ordering::Acquire)
+        self.grant().over.load(Ordering::Acquire)
     }
 
     /// The token to send along with what the lock protects.
     #[must_use]
     pub fn fencing_token(&self) -> FencingToken {
-        self.0.grant.token
+        self.grant().token
     }
 
     /// Whether the lock is held for reading or for writing.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.0.grant.hold.mode
+        self.grant().hold.mode
     }
 
     /// The lock's key; its name is [`LockKey::name`].
     #[must_use]
     pub fn key(&self) -> &LockKey {
-        &self.0.grant.hold.key
+        &self.grant().hold.key
     }
 
     /// Whether the lock is held no longer: the lease is gone, or the function has returned. Reads a
     /// clock and sends nothing.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.is_over() || self.0.grant.hold.loss().is_some()
+        self.is_over() || self.grant().hold.loss().is_some()
     }
 
     /// An error if the lock is held no longer, for use with `?` before a step that cannot be undone.
@@ -99,7 +119,7 @@ impl Held {
     ///
     /// [`is_lost`](Error::is_lost) when somebody else may hold the lock.
     pub fn check(&self) -> Result<(), Error> {
-        self.0.grant.hold.check()?;
+        self.grant().hold.check()?;
         if self.is_over() {
             return Err(Error::new(
                 ErrorKind::Lost(LossReason::Removed),
@@ -119,7 +139,7 @@ impl Held {
     ///
     /// Nothing is changed.
     pub async fn lost(&self) {
-        let ended = self.0.grant.ended.notified();
+        let ended = self.grant().ended.notified();
         tokio::pin!(ended);
         // Listening comes before looking, or an end in between would go unheard.
         ended.as_mut().enable();
@@ -127,14 +147,14 @@ impl Held {
             return;
         }
         tokio::select! {
-            _ = self.0.grant.hold.lost() => {}
+            _ = self.grant().hold.lost() => {}
             () = ended => {}
         }
     }
 
     /// Completes with the loss of the hold, for a call that still has it.
     pub(super) async fn loss(&self) -> Error {
-        let hold = &self.0.grant.hold;
+        let hold = &self.grant().hold;
         loop {
             hold.lost().await;
             if let Err(error) = hold.check() {
@@ -145,7 +165,7 @@ impl Held {
 
     /// Whether this is the lock `key` of `client`.
     pub(super) fn is(&self, client: &Client, key: &LockKey) -> bool {
-        self.key() == key && self.0.grant.client.is_same(client)
+        self.key() == key && self.grant().client.is_same(client)
     }
 
     pub(super) fn outer(&self) -> Option<&Self> {

@@ -44,7 +44,7 @@ impl Request<One> {
     /// # Errors
     ///
     /// Whatever the client reports, and `would_deadlock` when the task reads what it wants to write.
-    pub async fn acquire(self) -> Result<Grant, Error> {
+    pub async fn acquire(mut self) -> Result<Grant, Error> {
         let client = self.resolve_client()?;
         // Boxed, as the futures of nested calls lie in one another.
         Box::pin(self.take(client)).await
@@ -55,7 +55,7 @@ impl Request<One> {
     /// # Errors
     ///
     /// As [`acquire`](Self::acquire), and `would_deadlock` on a thread that must not wait.
-    pub fn acquire_blocking(self) -> Result<Grant, Error> {
+    pub fn acquire_blocking(mut self) -> Result<Grant, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
         home.inner().home.wait(self.take(client))?
@@ -101,7 +101,7 @@ impl Request<Several> {
     /// # Errors
     ///
     /// As for [one lock](Request::acquire).
-    pub async fn acquire(self) -> Result<Grant<Vec<Held>>, Error> {
+    pub async fn acquire(mut self) -> Result<Grant<Vec<Held>>, Error> {
         let client = self.resolve_client()?;
         Box::pin(take_all(client, self.names.0, &self.terms)).await
     }
@@ -111,7 +111,7 @@ impl Request<Several> {
     /// # Errors
     ///
     /// As for [one lock](Request::acquire_blocking).
-    pub fn acquire_blocking(self) -> Result<Grant<Vec<Held>>, Error> {
+    pub fn acquire_blocking(mut self) -> Result<Grant<Vec<Held>>, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
         (home.inner().home).wait(take_all(client, self.names.0, &self.terms))?
@@ -134,9 +134,9 @@ impl<N> Request<N> {
         }
     }
 
-    fn resolve_client(&self) -> Result<Client, Error> {
-        match &self.client {
-            Some(client) => Ok(client.clone()),
+    fn resolve_client(&mut self) -> Result<Client, Error> {
+        match self.client.take() {
+            Some(client) => Ok(client),
             None => testing::client_in_scope().map_or_else(crate::installed, Ok),
         }
     }

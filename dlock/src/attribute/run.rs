@@ -71,7 +71,7 @@ where
         if let Some(body) = this.body.as_mut().as_pin_mut() {
             let outcome = ready!(poll_body(
                 this.held.each(),
-                this.innermost.as_ref(),
+                this.innermost,
                 this.lost.as_mut(),
                 body,
                 cx
@@ -95,7 +95,7 @@ where
 /// One step of the body, unless a lease is gone, and then none ever again.
 fn poll_body<F: Future, L: Future<Output = Error>>(
     held: &[Held],
-    innermost: Option<&Held>,
+    innermost: &mut Option<Held>,
     lost: Pin<&mut Option<L>>,
     body: Pin<&mut F>,
     cx: &mut Context<'_>,
@@ -106,7 +106,7 @@ fn poll_body<F: Future, L: Future<Output = Error>>(
         held.iter().try_for_each(Held::check)?;
     }
     let stepped = {
-        let _current = innermost.cloned().map(context::enter);
+        let _current = context::enter(innermost);
         body.poll(cx)
     };
     if let Poll::Ready(output) = stepped {

@@ -183,9 +183,13 @@ impl Hold {
     /// Why the hold is lost, if it is. Looks at the clock, so that nobody has to run in time for
     /// this to be right.
     pub(crate) fn loss(&self) -> Option<LossReason> {
+        self.loss_by(BootInstant::now())
+    }
+
+    fn loss_by(&self, now: BootInstant) -> Option<LossReason> {
         match self.state.load(Ordering::Acquire) {
             LIVE => {
-                if BootInstant::now() < self.deadline() {
+                if now < self.deadline() {
                     return None;
                 }
                 self.lose(LossReason::Expired);
@@ -235,10 +239,11 @@ impl Hold {
     }
 
     pub(crate) fn lease_left(&self) -> Duration {
-        if self.loss().is_some() {
+        let now = BootInstant::now();
+        if self.loss_by(now).is_some() {
             return Duration::ZERO;
         }
-        self.deadline().since(BootInstant::now())
+        self.deadline().since(now)
     }
 
     pub(crate) fn is_live(&self) -> bool {
@@ -263,10 +268,11 @@ impl Hold {
             let notified = self.lost.notified();
             tokio::pin!(notified);
             notified.as_mut().enable();
-            if let Some(reason) = self.loss() {
+            let now = BootInstant::now();
+            if let Some(reason) = self.loss_by(now) {
                 return reason;
             }
-            let left = self.deadline().since(BootInstant::now());
+            let left = self.deadline().since(now);
             tokio::select! {
                 () = notified => {}
                 () = sleep(left.clamp(Duration::from_millis(1), Duration::from_secs(1))) => {}

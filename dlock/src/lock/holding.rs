@@ -114,8 +114,7 @@ impl Holding {
         self.owed = false;
         let hold = self.hold();
         // Beyond the deadline it is gone because the release took that long: it was held to the end.
-        let in_time = BootInstant::now() < hold.deadline();
-        if answer.reply == Reply::Gone && !answer.resent && in_time {
+        if answer.reply == Reply::Gone && !answer.resent && BootInstant::now() < hold.deadline() {
             return Err(Error::lost(hold.key.name(), LossReason::Removed));
         }
         Ok(())

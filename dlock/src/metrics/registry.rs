@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
@@ -29,6 +30,8 @@ struct Registry {
 }
 
 static REGISTRY: ArcSwapOption<Registry> = ArcSwapOption::const_empty();
+/// Whether the registry's recorder records: seen before anything else, because mostly none does.
+static ON: AtomicBool = AtomicBool::new(false);
 /// Held while the registry is being replaced.
 static REPLACING: Mutex<()> = Mutex::new(());
 
@@ -44,18 +47,19 @@ pub(crate) fn for_label(label: &SharedString) -> Arc<LockMetrics> {
     }
     let mut next = with_registry(Registry::copy).unwrap_or_else(Registry::new);
     let metrics = next.add(label);
+    ON.store(next.on, Ordering::Relaxed);
     REGISTRY.store(Some(Arc::new(next)));
     metrics
 }
 
 /// A command was answered.
 pub(crate) fn command(op: &'static str, sent_at: BootInstant) {
-    with_registry(|registry| {
-        if registry.on {
+    if ON.load(Ordering::Relaxed) {
+        with_registry(|registry| {
             registry.process.command(op, sent_at);
-        }
-        Some(())
-    });
+            Some(())
+        });
+    }
 }
 
 /// Looks at the registry, if it belongs to the recorder installed now.
