@@ -6,7 +6,6 @@ use futures_util::{StreamExt, stream};
 use redis::{Pipeline, Value};
 use tokio::time::Instant;
 
-use super::connection;
 use super::core::Core;
 use super::dial::DialFailure;
 use super::evalsha::{Keys, evalsha};
@@ -75,7 +74,7 @@ impl Core {
         }
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let until = deadline.min(sent + self.env.options.response_timeout);
-        match connection::request_all(&mut lease.connection, &pipeline, until).await {
+        match lease.connection.request_all(&pipeline, until).await {
             Ok(values) => {
                 node.answered();
                 let items = batch.iter().zip(values);

@@ -1,91 +1,28 @@
-//! Opening a connection, and one request on it.
+//! A connection, and requests on it.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use redis::aio::{AsyncPushSender, MultiplexedConnection};
-use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
+use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, IntoConnectionInfo, Pipeline,
-    ProtocolVersion, RedisConnectionInfo, RedisError, Value,
+    AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisConnectionInfo, RedisError, Value,
 };
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::address::Address;
-use super::options::RedisOptions;
+use super::gather::{Gather, UnderWay};
 
-/// How long the other end may leave data or probes unacknowledged.
-const KEEPALIVE: Duration = Duration::from_secs(5);
-
-/// Requests that may wait to be written. Many tasks share a connection, and none of them should wait
-/// for room.
-const BUFFER: usize = 1024;
-
-/// Connects and logs in within the connect timeout. `pushes` hears of everything that is no reply, and of
-/// the connection's end.
-pub(super) async fn open(
-    options: &RedisOptions,
-    address: &Address,
-    pushes: impl AsyncPushSender,
-) -> Result<MultiplexedConnection, RedisError> {
-    let host = address.host.to_string();
-    let place = if options.tls {
-        choose_cryptography();
-        ConnectionAddr::TcpTls {
-            host,
-            port: address.port,
-            insecure: false,
-            tls_params: None,
-        }
-    } else {
-        ConnectionAddr::Tcp(host, address.port)
-    };
-    // RESP3 for the pushes: they tell at once when a connection ends, not only the next request.
-    let mut login = RedisConnectionInfo::default()
-        .set_protocol(ProtocolVersion::RESP3)
-        .set_lib_name("dlock", env!("CARGO_PKG_VERSION"))
-        .set_db(options.database);
-    if let Some(username) = &options.username {
-        login = login.set_username(username);
-    }
-    if let Some(password) = &options.password {
-        login = login.set_password(password.reveal());
-    }
-    let info = place
-        .into_connection_info()?
-        .set_tcp_settings(tcp_settings())
-        .set_redis_settings(login);
-    // Requests bring their own timeouts.
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(options.connect_timeout))
-        .set_response_timeout(None)
-        .set_pipeline_buffer_size(BUFFER)
-        .set_push_sender(pushes);
-    Client::open(info)?
-        .get_multiplexed_async_connection_with_config(&config)
-        .await
+/// A connection that many tasks share. It closes with its last clone.
+#[derive(Debug, Clone)]
+pub(super) struct Connection {
+    multiplexed: MultiplexedConnection,
+    under_way: UnderWay,
+    _driver: Option<Arc<Driver>>,
 }
 
-/// TLS needs a provider of cryptography for the whole process. If the application has not chosen one, *ring*
-/// is.
-fn choose_cryptography() {
-    #[cfg(feature = "tls")]
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Somebody else may have been faster, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
-}
-
-fn tcp_settings() -> TcpSettings {
-    let keepalive = TcpKeepalive::new()
-        .with_time(KEEPALIVE)
-        .with_interval(KEEPALIVE / 5);
-    let settings = TcpSettings::default()
-        .set_nodelay(true)
-        .set_keepalive(keepalive);
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    let settings = settings.set_user_timeout(KEEPALIVE);
-    settings
-}
+/// The task that writes and reads, for as long as this lives.
+#[derive(Debug)]
+struct Driver(AbortHandle);
 
 /// Why a request has no answer.
 #[derive(Debug)]
@@ -96,33 +33,69 @@ pub(super) enum NoAnswer {
     Io(RedisError),
 }
 
-/// Sends one command. The reply may be a [`Value::ServerError`].
-pub(super) async fn request(
-    connection: &mut MultiplexedConnection,
-    cmd: &Cmd,
-    until: Instant,
-) -> Result<Value, NoAnswer> {
-    match timeout_at(until, connection.send_packed_command(cmd)).await {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(NoAnswer::Io(error)),
-        Err(_) => Err(NoAnswer::Silence),
+impl Connection {
+    /// Logs in over a stream, and drives the connection from here on.
+    pub(super) async fn over(
+        stream: TcpStream,
+        login: &RedisConnectionInfo,
+        config: AsyncConnectionConfig,
+    ) -> Result<Self, RedisError> {
+        let under_way = UnderWay::default();
+        let stream = Gather::new(stream, under_way.clone());
+        let (multiplexed, driver) =
+            MultiplexedConnection::new_with_config(login, stream, config).await?;
+        let driver = Driver(tokio::spawn(driver).abort_handle());
+        Ok(Self {
+            multiplexed,
+            under_way,
+            _driver: Some(Arc::new(driver)),
+        })
+    }
+
+    /// Sends one command. The reply may be a [`Value::ServerError`].
+    pub(super) async fn request(&mut self, cmd: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
+        let _entered = self.under_way.enter();
+        match timeout_at(until, self.multiplexed.send_packed_command(cmd)).await {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(NoAnswer::Io(error)),
+            Err(_) => Err(NoAnswer::Silence),
+        }
+    }
+
+    /// Sends several commands in one go. Each reply may be a [`Value::ServerError`].
+    pub(super) async fn request_all(
+        &mut self,
+        pipeline: &Pipeline,
+        until: Instant,
+    ) -> Result<Vec<Value>, NoAnswer> {
+        let _entered = self.under_way.enter();
+        let count = pipeline.len();
+        let replies = self.multiplexed.send_packed_commands(pipeline, 0, count);
+        match timeout_at(until, replies).await {
+            Ok(Ok(values)) if values.len() == count => Ok(values),
+            Ok(Ok(_)) => Err(NoAnswer::Io(RedisError::from((
+                ErrorKind::UnexpectedReturnType,
+                "fewer replies than commands",
+            )))),
+            Ok(Err(error)) => Err(NoAnswer::Io(error)),
+            Err(_) => Err(NoAnswer::Silence),
+        }
     }
 }
 
-/// Sends several commands in one go. Each reply may be a [`Value::ServerError`].
-pub(super) async fn request_all(
-    connection: &mut MultiplexedConnection,
-    pipeline: &Pipeline,
-    until: Instant,
-) -> Result<Vec<Value>, NoAnswer> {
-    let count = pipeline.len();
-    match timeout_at(until, connection.send_packed_commands(pipeline, 0, count)).await {
-        Ok(Ok(values)) if values.len() == count => Ok(values),
-        Ok(Ok(_)) => Err(NoAnswer::Io(RedisError::from((
-            redis::ErrorKind::UnexpectedReturnType,
-            "fewer replies than commands",
-        )))),
-        Ok(Err(error)) => Err(NoAnswer::Io(error)),
-        Err(_) => Err(NoAnswer::Silence),
+impl From<MultiplexedConnection> for Connection {
+    /// One that was opened, and is driven, elsewhere.
+    fn from(multiplexed: MultiplexedConnection) -> Self {
+        Self {
+            multiplexed,
+            under_way: UnderWay::default(),
+            _driver: None,
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }

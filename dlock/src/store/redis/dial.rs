@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use redis::aio::MultiplexedConnection;
 use redis::{Pipeline, PushInfo, PushKind, RedisError};
 use tokio::time::{Instant, sleep};
 
 use super::backoff::Backoff;
-use super::connection::{self, NoAnswer};
+use super::connect::connect;
+use super::connection::{Connection, NoAnswer};
 use super::evalsha;
 use super::failure::{Trouble, login_error};
 use super::node::{Link, Node};
@@ -98,7 +98,7 @@ impl Dialing {
             None => DialFailure::Trouble(Trouble::Io(address.clone(), error)),
         };
         let on_push = watch_for_end(Arc::downgrade(&self.node), serial);
-        let connection = connection::open(&env.options, address, on_push)
+        let connection = connect(&env.options, address, on_push)
             .await
             .map_err(failed)?;
         self.prepare(connection.clone()).await.map_err(failed)?;
@@ -107,7 +107,7 @@ impl Dialing {
 
     /// Names the connection and loads the scripts. Being refused that is no harm: it only costs `NOSCRIPT`
     /// answers later.
-    async fn prepare(&self, mut connection: MultiplexedConnection) -> Result<(), RedisError> {
+    async fn prepare(&self, mut connection: Connection) -> Result<(), RedisError> {
         let env = self.node.env();
         let mut pipeline = Pipeline::with_capacity(8);
         pipeline
@@ -116,7 +116,7 @@ impl Dialing {
             .arg(env.client.as_str());
         evalsha::add_loads(&mut pipeline);
         let until = Instant::now() + env.options.connect_timeout;
-        match connection::request_all(&mut connection, &pipeline, until).await {
+        match connection.request_all(&pipeline, until).await {
             Err(NoAnswer::Io(error)) => Err(error),
             Ok(_) | Err(NoAnswer::Silence) => Ok(()),
         }

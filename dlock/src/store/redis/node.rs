@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use redis::aio::MultiplexedConnection;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::address::Address;
-use super::connection::NoAnswer;
+use super::connection::{Connection, NoAnswer};
 use super::dial::{Dial, DialFailure, Dialing};
 use super::env::Env;
 use super::failure::Trouble;
@@ -45,12 +44,12 @@ pub(super) struct Node {
 /// A connection, with a number to tell it from its successors.
 pub(super) struct Link {
     pub(super) serial: u64,
-    pub(super) connection: MultiplexedConnection,
+    pub(super) connection: Connection,
 }
 
 /// A connection to use for one request.
 pub(super) struct Lease {
-    pub(super) connection: MultiplexedConnection,
+    pub(super) connection: Connection,
     serial: u64,
 }
 

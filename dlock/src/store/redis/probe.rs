@@ -5,7 +5,6 @@ use std::sync::Arc;
 use redis::{Pipeline, ServerError, Value};
 use tokio::time::Instant;
 
-use super::connection;
 use super::core::Core;
 use super::node::Node;
 use super::publish::PublishMode;
@@ -46,7 +45,7 @@ async fn publish_mode(node: &Arc<Node>, key: &LockKey, deadline: Instant) -> Pub
     }
     let until = deadline.min(Instant::now() + node.env().options.response_timeout);
     let answers = match node.connected(until).await {
-        Ok(mut lease) => connection::request_all(&mut lease.connection, &pipeline, until).await,
+        Ok(mut lease) => lease.connection.request_all(&pipeline, until).await,
         Err(_) => return PublishMode::Sharded,
     };
     match answers.as_deref() {

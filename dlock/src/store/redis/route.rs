@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use super::Core;
 use super::address::Address;
 use super::backoff::Backoff;
-use super::connection::{self, NoAnswer};
+use super::connection::NoAnswer;
 use super::dial::DialFailure;
 use super::evalsha::{Keys, eval, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
@@ -41,7 +41,7 @@ impl Core {
             Some((node, mut lease)) => {
                 let sent_at = BootInstant::now();
                 let until = deadline.min(sent + self.env.options.response_timeout);
-                let result = connection::request(&mut lease.connection, &cmd, until).await;
+                let result = lease.connection.request(&cmd, until).await;
                 if let Ok(value) = &result
                     && let Some(reply) = decode(op, value)
                 {
@@ -183,10 +183,10 @@ impl Route<'_> {
             let mut pipeline = Pipeline::with_capacity(2);
             pipeline.cmd("ASKING");
             pipeline.add_command(self.cmd.clone());
-            let replies = connection::request_all(&mut lease.connection, &pipeline, until).await;
+            let replies = lease.connection.request_all(&pipeline, until).await;
             replies.map(|mut replies| replies.swap_remove(1))
         } else {
-            connection::request(&mut lease.connection, &self.cmd, until).await
+            lease.connection.request(&self.cmd, until).await
         };
         Ok(Attempt {
             node,

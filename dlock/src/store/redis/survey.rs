@@ -6,7 +6,6 @@ use redis::{Pipeline, Value};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::connection;
 use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::Node;
@@ -77,7 +76,7 @@ async fn query(
     let mut lease = node.connected(deadline).await?;
     let sent = Instant::now();
     let until = deadline.min(sent + options.response_timeout);
-    let trouble = match connection::request_all(&mut lease.connection, pipeline, until).await {
+    let trouble = match lease.connection.request_all(pipeline, until).await {
         Ok(answers) => match answers.first() {
             Some(Value::ServerError(error)) => match Refusal::of(error, at) {
                 Refusal::Fatal(kind @ ErrorKind::Unauthorized) => {

@@ -6,7 +6,6 @@ use redis::{Cmd, Value};
 use tokio::time::Instant;
 
 use super::RedisStore;
-use super::connection;
 use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::Node;
@@ -93,7 +92,7 @@ impl RedisStore {
         };
         let sent = Instant::now();
         let until = deadline.min(sent + options.response_timeout);
-        match connection::request(&mut lease.connection, cmd, until).await {
+        match lease.connection.request(cmd, until).await {
             Ok(Value::ServerError(error)) => Err(match Refusal::of(&error, node.address()) {
                 Refusal::Fatal(kind) => fatal(kind, &error, node.address(), "*", options),
                 _ => Trouble::Refused(node.address().clone(), error).into_error(),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use redis::aio::MultiplexedConnection;
 use redis::{Cmd, PushInfo, PushKind, RedisError, Value, cmd};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -12,7 +11,8 @@ use super::PubSub;
 use super::channel::Name;
 use super::line::Job;
 use crate::protocol::Message;
-use crate::store::redis::connection;
+use crate::store::redis::connect::connect;
+use crate::store::redis::connection::Connection;
 use crate::store::redis::node::{Node, NodeId};
 use crate::store::redis::probe::is_denied;
 use crate::store::redis::publish::PublishMode;
@@ -24,7 +24,7 @@ pub(super) struct Link {
     pubsub: Arc<PubSub>,
     node: NodeId,
     number: u64,
-    connection: MultiplexedConnection,
+    connection: Connection,
     ended: Arc<Notify>,
 }
 
@@ -34,7 +34,7 @@ impl Link {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let ended = Arc::new(Notify::new());
         let pushes = hear(pubsub, number, &ended);
-        let connection = connection::open(&pubsub.env.options, node.address(), pushes).await?;
+        let connection = connect(&pubsub.env.options, node.address(), pushes).await?;
         Ok(Self {
             pubsub: Arc::clone(pubsub),
             node: node.id(),
@@ -115,7 +115,7 @@ impl Link {
 
     async fn ask(&mut self, cmd: &Cmd) -> Option<Value> {
         let until = Instant::now() + self.pubsub.env.options.response_timeout;
-        let answer = connection::request(&mut self.connection, cmd, until).await;
+        let answer = self.connection.request(cmd, until).await;
         answer.ok()
     }
 }
