@@ -13,6 +13,9 @@ use tokio::net::TcpStream;
 /// would pay with a turn through the scheduler.
 const CROWD: usize = 4;
 
+/// How many bytes are read at a time then: about as many as three grants or sixteen releases have.
+const PART: usize = 64;
+
 /// The number of requests under way on a connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnderWay(Arc<AtomicUsize>);
@@ -44,12 +47,18 @@ impl Drop for Entered<'_> {
 /// now have run: those whose replies came together send their next requests together. The task
 /// that drives the connection would otherwise run after each of them and write a request at a time, and
 /// system calls would be half of what a request costs.
+///
+/// Replies are read in small parts then, and the tasks they wake run before the next part. With all of
+/// them at once, the client would wait while the server works through all requests, and the other way
+/// round.
 #[derive(Debug)]
 pub(super) struct Gather {
     stream: TcpStream,
     under_way: UnderWay,
+    /// Whether a write waits for its turn.
     put_off: bool,
-    rest: bool,
+    /// Whether a part was read and there may be more.
+    pausing: bool,
 }
 
 impl Gather {
@@ -58,7 +67,7 @@ impl Gather {
             stream,
             under_way,
             put_off: false,
-            rest: false,
+            pausing: false,
         }
     }
 
@@ -111,20 +120,18 @@ impl AsyncRead for Gather {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let room = std::env::var("CHUNK").map_or(256, |v| v.parse().unwrap());
-        if buffer.remaining() < room || !self.under_way.is_crowd() {
-            self.rest = false;
+        if !self.under_way.is_crowd() || buffer.remaining() < PART {
             return Pin::new(&mut self.stream).poll_read(cx, buffer);
         }
-        if std::mem::take(&mut self.rest) {
+        if std::mem::take(&mut self.pausing) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(PART));
         ready!(Pin::new(&mut self.stream).poll_read(cx, &mut part))?;
         let read = part.filled().len();
         buffer.advance(read);
-        self.rest = read == room;
+        self.pausing = read == PART;
         Poll::Ready(Ok(()))
     }
 }

@@ -50,8 +50,40 @@ if f[4] and not (f[3] or f[5]) and handed == 0 then
   end
 end
 
+-- The only write hold, and nobody waits.
+local only_writer = f[3] == '1' and not f[4] and handed == 0
+if only_writer and not f[5] then
+  call('HDEL', lock, 'h', '+' .. id, 'w', 'x')
+  if forget ~= '' then call('PEXPIRE', lock, forget) end
+  return 1
+end
+
 if not KEYS[2] then return {9} end
 local publish, channel = ARGV[4], ARGV[5]
+
+-- The only write hold, and only writers wait: pass_on() of common.lua in fewer commands. Whoever waits
+-- for the lock waits for this.
+local first = only_writer and publish ~= '' and call('ZRANGE', KEYS[3], 0, 1) or {}
+if first[1] and call('EXISTS', KEYS[4]) == 0 then
+  local writer, token = first[1], math.max(now, last + 1)
+  local deadline, label = string.match(call('HGET', KEYS[2], writer) or '0 ', '^(%d+) (.*)$')
+  local heard = tonumber(deadline) > now and redis.pcall(publish,
+    channel .. (string.match(writer, '^(.*)/') or writer), writer .. string.format(' %d', token))
+  if type(heard) == 'number' and heard > 0 then
+    token = string.format('%d', token)
+    call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
+    if first[2] then
+      call('HDEL', lock, '+' .. id)
+      call('ZREM', KEYS[3], writer)
+      call('HDEL', KEYS[2], writer)
+    else
+      call('HDEL', lock, '+' .. id, 'q')
+      call('DEL', KEYS[3], KEYS[2])
+    end
+    return 1
+  end
+end
+
 -- include: common.lua
 load_holds()
 if handed > last then
