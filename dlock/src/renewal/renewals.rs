@@ -121,14 +121,28 @@ impl Renewals {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Takes out what is due now, and notes until when the task will sleep.
-    pub(super) fn due(&self, now: BootInstant) -> (Vec<Arc<Hold>>, Option<BootInstant>) {
+    /// Takes out what is due now.
+    pub(super) fn due(&self, now: BootInstant) -> Vec<Arc<Hold>> {
         let mut queue = self.lock();
-        let due = std::iter::from_fn(|| queue.pop_due(now)).collect();
+        std::iter::from_fn(|| queue.pop_due(now)).collect()
+    }
+
+    /// Until when the task may sleep, `latest` at most, and whether there is no hold now; `None` if there
+    /// is none and the task has rested. Only a hold that is due earlier wakes it.
+    pub(super) fn plan_sleep(
+        &self,
+        latest: BootInstant,
+        rested: bool,
+    ) -> (Option<BootInstant>, bool) {
+        let queue = self.lock();
         let next = queue.next_due();
-        let until = next.map_or(u64::MAX, BootInstant::as_nanos);
+        let wake_at = match next {
+            None if rested => None,
+            next => Some(next.map_or(latest, |due| due.min(latest))),
+        };
+        let until = wake_at.map_or(u64::MAX, BootInstant::as_nanos);
         self.sleeps_until.store(until, Ordering::Release);
-        (due, next)
+        (wake_at, next.is_none())
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {

@@ -21,22 +21,27 @@ const BATCH: usize = 256;
 const NAP: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(renewals: Arc<Renewals>, store: Arc<Store>) {
+    // Locks held briefly one after the other would each wake this task if it slept for good whenever
+    // none is held. It does after a nap that began with none.
+    let mut rested = true;
     while !renewals.is_stopped() {
         let now = BootInstant::now();
-        let (due, _) = renewals.due(now);
+        let due = renewals.due(now);
         if !due.is_empty() {
             dispatch(&renewals, &store, due, now);
         }
-        let (_, next) = renewals.due(BootInstant::from_nanos(0));
-        match next {
-            None => renewals.changed.notified().await,
-            Some(next) => {
-                let nap = next.since(BootInstant::now()).min(NAP);
-                tokio::select! {
-                    () = renewals.changed.notified() => {}
-                    () = sleep(nap) => {}
-                }
+        let now = BootInstant::now();
+        let (wake_at, empty) = renewals.plan_sleep(now + NAP, rested);
+        rested = empty;
+        match wake_at {
+            None => {
+                renewals.changed.notified().await;
+                rested = false;
             }
+            Some(wake_at) => tokio::select! {
+                () = renewals.changed.notified() => rested = false,
+                () = sleep(wake_at.since(now)) => {}
+            },
         }
     }
 }

@@ -62,6 +62,23 @@ impl Connection {
         }
     }
 
+    /// Sends one command that passes a lock on, behind a `PING` in the same write.
+    ///
+    /// Redis answers the connections in the reverse of the order in which they have got something to be
+    /// told, so the `PING` lets the next holder hear before this client does. Woken first, this client
+    /// would often take the server's processor to itself before the other has been told.
+    pub(super) async fn request_behind_ping(
+        &mut self,
+        cmd: Cmd,
+        until: Instant,
+    ) -> Result<Value, NoAnswer> {
+        let mut pipeline = Pipeline::with_capacity(2);
+        pipeline.cmd("PING");
+        pipeline.add_command(cmd);
+        let mut replies = self.request_all(&pipeline, until).await?;
+        Ok(replies.swap_remove(1))
+    }
+
     /// Sends several commands in one go. Each reply may be a [`Value::ServerError`].
     pub(super) async fn request_all(
         &mut self,

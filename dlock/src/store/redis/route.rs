@@ -41,7 +41,12 @@ impl Core {
             Some((node, mut lease)) => {
                 let sent_at = BootInstant::now();
                 let until = deadline.min(sent + self.env.options.response_timeout);
-                let result = lease.connection.request(&cmd, until).await;
+                let result = if keys == Keys::All && op.passes_on() {
+                    let behind_ping = lease.connection.request_behind_ping(cmd.clone(), until);
+                    Box::pin(behind_ping).await
+                } else {
+                    lease.connection.request(&cmd, until).await
+                };
                 if let Ok(value) = &result
                     && let Some(reply) = decode(op, value)
                 {
