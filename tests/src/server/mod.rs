@@ -74,6 +74,12 @@ impl RedisServer {
         self.port.number()
     }
 
+    /// The number of its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process().pid()
+    }
+
     /// The address it listens on.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {

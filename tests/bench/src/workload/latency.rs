@@ -2,10 +2,13 @@
 
 use std::time::Instant;
 
+use dlock_tests::RedisServer;
+
 use super::{LEASE, Lab};
 use crate::{
-    measure::Samples,
+    measure::{KeptApart, Samples},
     results::Results,
+    server::Site,
     system::{Mode, Setup, System, with_system},
 };
 
@@ -13,6 +16,9 @@ const WARM_UP: usize = 100;
 const PAIRS: usize = 1000;
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
+    let sites = [&lab.standalone, &lab.cluster];
+    let servers = sites.into_iter().flat_map(Site::nodes);
+    let _apart = KeptApart::new(servers.map(RedisServer::pid));
     for round in 0..lab.pick(3, 15) {
         for (site, kind) in lab.places() {
             let setup = site.setup(LEASE);
