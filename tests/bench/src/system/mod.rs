@@ -13,7 +13,7 @@ mod shards;
 use std::{fmt, str::FromStr, time::Duration};
 
 pub(crate) use self::{
-    distkit::Distkit, dlock::Dlock, empty::Empty, raw::Raw, rds_lock::RdsLock,
+    distkit::Distkit, dlock::Dlock, empty::Empty, raw::Raw, raw::RawToken, rds_lock::RdsLock,
     redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
 };
 
@@ -54,6 +54,8 @@ pub(crate) enum Kind {
     Empty,
     /// Two round trips with the smallest scripts that lock: the floor.
     Raw,
+    /// The same, with scripts that keep a holder and a token.
+    RawToken,
     Dlock,
     Rslock,
     RedisLock,
@@ -63,9 +65,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Empty,
         Self::Raw,
+        Self::RawToken,
         Self::Dlock,
         Self::Rslock,
         Self::RedisLock,
@@ -94,12 +97,19 @@ impl Kind {
         [Self::Rslock, Self::RedisLock, Self::Rlock, Self::RdsLock];
 
     /// Those that work on a Redis Cluster.
-    pub(crate) const CLUSTER: [Self; 4] = [Self::Empty, Self::Raw, Self::Dlock, Self::Rslock];
+    pub(crate) const CLUSTER: [Self; 5] = [
+        Self::Empty,
+        Self::Raw,
+        Self::RawToken,
+        Self::Dlock,
+        Self::Rslock,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Empty => "empty",
             Self::Raw => "raw",
+            Self::RawToken => "raw-token",
             Self::Dlock => "dlock",
             Self::Rslock => "rslock",
             Self::RedisLock => "redis-lock",
@@ -140,6 +150,10 @@ macro_rules! with_system {
             }
             $crate::system::Kind::Raw => {
                 type $S = $crate::system::Raw;
+                $body
+            }
+            $crate::system::Kind::RawToken => {
+                type $S = $crate::system::RawToken;
                 $body
             }
             $crate::system::Kind::Dlock => {

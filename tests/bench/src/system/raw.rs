@@ -1,5 +1,4 @@
-//! The floor: two round trips with the smallest scripts that make a lock, which has no read mode, no tokens, no
-//! server time, no line and no renewal.
+//! The floor: two round trips with the smallest scripts.
 
 use std::sync::{
     Arc,
@@ -10,12 +9,32 @@ use redis::{Cmd, Script, Value};
 
 use super::{Mode, Setup, System, shards::Shards};
 
-const ACQUIRE: &str = "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])";
-const RELEASE: &str =
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end";
+/// Scripts that make a lock, which has no read mode, no tokens, no server time, no line and no renewal.
+const PLAIN: [&str; 2] = [
+    "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])",
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end",
+];
+
+/// The same, of a hash that keeps the holder and a token by the server's clock beyond the release, as a
+/// read/write lock with tokens has to.
+const WITH_TOKEN: [&str; 2] = [
+    "local f = redis.call('HMGET', KEYS[1], 't', 'h')
+    local time = redis.call('TIME')
+    local token = string.format('%s%06d', time[1], time[2])
+    if f[2] or f[1] and f[1] >= token then return end
+    redis.call('HSET', KEYS[1], 't', token, 'h', ARGV[1])
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+    return tonumber(token)",
+    "if redis.call('HGET', KEYS[1], 'h') == ARGV[1] then return redis.call('HDEL', KEYS[1], 'h') end",
+];
+
+/// With [`PLAIN`] scripts.
+pub(crate) type Raw = Floor<false>;
+/// With [`WITH_TOKEN`].
+pub(crate) type RawToken = Floor<true>;
 
 #[derive(Clone)]
-pub(crate) struct Raw {
+pub(crate) struct Floor<const TOKEN: bool> {
     shards: Shards,
     scripts: Arc<Scripts>,
     lease_ms: u128,
@@ -27,15 +46,16 @@ struct Scripts {
     id: AtomicU64,
 }
 
-impl System for Raw {
+impl<const TOKEN: bool> System for Floor<TOKEN> {
     async fn connect(setup: &Setup) -> Self {
+        let [acquire, release] = if TOKEN { WITH_TOKEN } else { PLAIN };
         let scripts = Scripts {
-            acquire: Script::new(ACQUIRE),
-            release: Script::new(RELEASE),
+            acquire: Script::new(acquire),
+            release: Script::new(release),
             id: AtomicU64::new(fastrand::u64(..)),
         };
         Self {
-            shards: Shards::connect(&setup.url, &[ACQUIRE, RELEASE]).await,
+            shards: Shards::connect(&setup.url, &[acquire, release]).await,
             scripts: Arc::new(scripts),
             lease_ms: setup.lease.as_millis(),
         }
@@ -56,7 +76,8 @@ impl System for Raw {
             .arg(id)
             .arg(self.lease_ms.to_string());
         let granted = self.shards.send(key, &acquire).await;
-        assert_eq!(granted, Value::Okay, "nobody else uses this lock");
+        let granted = matches!(granted, Value::Okay | Value::Int(_));
+        assert!(granted, "nobody else uses this lock");
         let output = body.await;
         let mut release = Cmd::new();
         release

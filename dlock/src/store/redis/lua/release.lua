@@ -65,13 +65,12 @@ local publish, channel = ARGV[4], ARGV[5]
 -- for the lock waits for this.
 local first = only_writer and publish ~= '' and call('ZRANGE', KEYS[3], 0, 1) or {}
 if first[1] and call('EXISTS', KEYS[4]) == 0 then
-  local writer, token = first[1], math.max(now, last + 1)
+  local writer, token = first[1], string.format('%d', math.max(now, last + 1))
   local deadline, label = string.match(call('HGET', KEYS[2], writer) or '0 ', '^(%d+) (.*)$')
   local to = channel .. (string.match(writer, '^(.*)/') or writer)
   local heard = tonumber(deadline) > now
-    and redis.pcall(publish, to, writer .. string.format(' %d', token))
+    and redis.pcall(publish, to, writer .. ' ' .. token)
   if type(heard) == 'number' and heard > 0 then
-    token = string.format('%d', token)
     call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
     if first[2] then
       call('HDEL', lock, '+' .. id)
