@@ -51,7 +51,7 @@ pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
 
 /// Restores the lock that was current before, also when the body panics.
 pub(super) struct Entered<'a> {
-    /// Where that one is meanwhile, and the entered one otherwise.
+    /// Keeps the previous lock while this lives, and gets the entered one back.
     other: &'a mut Option<Held>,
 }
 

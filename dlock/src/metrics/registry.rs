@@ -30,7 +30,7 @@ struct Registry {
 }
 
 static REGISTRY: ArcSwapOption<Registry> = ArcSwapOption::const_empty();
-/// Whether the registry's recorder records: seen before anything else, because mostly none does.
+/// Whether the registry's recorder records: checked first, because usually none is installed.
 static ON: AtomicBool = AtomicBool::new(false);
 /// Held while the registry is being replaced.
 static REPLACING: Mutex<()> = Mutex::new(());

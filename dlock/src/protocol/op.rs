@@ -74,9 +74,13 @@ impl Op {
             Self::Inspect => "inspect",
         }
     }
+
     /// Whether this may let somebody in who waits.
     #[must_use]
     pub fn passes_on(&self) -> bool {
-        matches!(self, Self::Release { .. } | Self::Yield { .. })
+        matches!(
+            self,
+            Self::Release { .. } | Self::Yield { .. } | Self::Abandon { .. }
+        )
     }
 }

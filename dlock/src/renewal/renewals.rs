@@ -58,7 +58,9 @@ impl Renewals {
         }
         queue.put(Arc::clone(hold), due);
         drop(queue);
-        if due.as_nanos() < self.sleeps_until.load(Ordering::Acquire) {
+        let until = self.sleeps_until.load(Ordering::Acquire);
+        // One that should be awake may have slept on: its timer stands still during suspend.
+        if due.as_nanos() < until || until <= hold.granted_at.as_nanos() {
             self.changed.notify_one();
         }
         true

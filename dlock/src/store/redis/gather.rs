@@ -9,12 +9,11 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::parts::Parts;
+
 /// From how many requests under way on, writing waits for more: fewer tasks have little to gain, and
 /// would pay with a turn through the scheduler.
 const CROWD: usize = 4;
-
-/// How many bytes are read at a time then: about as many as three grants or sixteen releases have.
-const PART: usize = 64;
 
 /// The number of requests under way on a connection.
 #[derive(Debug, Clone, Default)]
@@ -27,8 +26,12 @@ impl UnderWay {
         Entered(&self.0)
     }
 
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
     fn is_crowd(&self) -> bool {
-        self.0.load(Ordering::Relaxed) >= CROWD
+        self.count() >= CROWD
     }
 }
 
@@ -48,17 +51,16 @@ impl Drop for Entered<'_> {
 /// that drives the connection would otherwise run after each of them and write a request at a time, and
 /// system calls would be half of what a request costs.
 ///
-/// Replies are read in small parts then, and the tasks they wake run before the next part. With all of
-/// them at once, the client would wait while the server works through all requests, and the other way
-/// round.
+/// Replies are handed on in parts then, and the tasks that a part wakes run before the next. If all of them
+/// were, and all the next requests written, at once, the client would have nothing to do while the server
+/// works, and the server nothing while the client does.
 #[derive(Debug)]
 pub(super) struct Gather {
     stream: TcpStream,
     under_way: UnderWay,
     /// Whether a write waits for its turn.
     put_off: bool,
-    /// Whether a part was read and there may be more.
-    pausing: bool,
+    parts: Parts,
 }
 
 impl Gather {
@@ -67,7 +69,7 @@ impl Gather {
             stream,
             under_way,
             put_off: false,
-            pausing: false,
+            parts: Parts::default(),
         }
     }
 
@@ -120,18 +122,18 @@ impl AsyncRead for Gather {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.under_way.is_crowd() || buffer.remaining() < PART {
-            return Pin::new(&mut self.stream).poll_read(cx, buffer);
-        }
-        if std::mem::take(&mut self.pausing) {
+        let this = &mut *self;
+        if this.parts.is_empty() {
+            let stream = Pin::new(&mut this.stream);
+            if !this.under_way.is_crowd() {
+                return stream.poll_read(cx, buffer);
+            }
+            ready!(this.parts.fill(|bytes| stream.poll_read(cx, bytes)))?;
+        } else if this.parts.pause() {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(PART));
-        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut part))?;
-        let read = part.filled().len();
-        buffer.advance(read);
-        self.pausing = read == PART;
+        this.parts.hand_on(this.under_way.count(), buffer);
         Poll::Ready(Ok(()))
     }
 }

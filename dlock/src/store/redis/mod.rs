@@ -19,6 +19,7 @@ mod failure;
 mod gather;
 mod node;
 mod options;
+mod parts;
 mod probe;
 mod publish;
 mod pubsub;

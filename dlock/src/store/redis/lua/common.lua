@@ -243,6 +243,7 @@ local function pass_on()
   if not writer then return tidy_line() end
   if holds.list[1] then return end
   local token = math.max(now, last + 1)
+  call('ZREM', writers, '') -- If Redis refuses writes, it must before anybody is told.
   if notify(writer, writer .. string.format(' %d', token)) > 0 then
     leave_line(writer)
     last = token

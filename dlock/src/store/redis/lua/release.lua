@@ -61,26 +61,27 @@ end
 if not KEYS[2] then return {9} end
 local publish, channel = ARGV[4], ARGV[5]
 
--- The only write hold, and only writers wait: pass_on() of common.lua in fewer commands. Whoever waits
--- for the lock waits for this.
+-- The only write hold, and only writers wait: pass_on() of common.lua in fewer commands, because the next
+-- holder waits for this script. The hold goes first: if Redis refuses writes, it must before anybody is told.
 local first = only_writer and publish ~= '' and call('ZRANGE', KEYS[3], 0, 1) or {}
 if first[1] and call('EXISTS', KEYS[4]) == 0 then
   local writer, token = first[1], string.format('%d', math.max(now, last + 1))
   local deadline, label = string.match(call('HGET', KEYS[2], writer) or '0 ', '^(%d+) (.*)$')
-  local to = channel .. (string.match(writer, '^(.*)/') or writer)
-  local heard = tonumber(deadline) > now
-    and redis.pcall(publish, to, writer .. ' ' .. token)
-  if type(heard) == 'number' and heard > 0 then
-    call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
-    if first[2] then
-      call('HDEL', lock, '+' .. id)
-      call('ZREM', KEYS[3], writer)
-      call('HDEL', KEYS[2], writer)
-    else
-      call('HDEL', lock, '+' .. id, 'q')
-      call('DEL', KEYS[3], KEYS[2])
+  if tonumber(deadline) > now then
+    call('HDEL', lock, '+' .. id)
+    local to = channel .. (string.match(writer, '^(.*)/') or writer)
+    local heard = redis.pcall(publish, to, writer .. ' ' .. token)
+    if type(heard) == 'number' and heard > 0 then
+      call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
+      if first[2] then
+        call('ZREM', KEYS[3], writer)
+        call('HDEL', KEYS[2], writer)
+      else
+        call('HDEL', lock, 'q')
+        call('DEL', KEYS[3], KEYS[2])
+      end
+      return 1
     end
-    return 1
   end
 end
 
