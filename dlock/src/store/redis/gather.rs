@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -129,11 +130,12 @@ impl AsyncRead for Gather {
                 return stream.poll_read(cx, buffer);
             }
             ready!(this.parts.fill(|bytes| stream.poll_read(cx, bytes)))?;
-        } else if this.parts.pause() {
+        } else if this.parts.pause(Instant::now()) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        this.parts.hand_on(this.under_way.count(), buffer);
+        let under_way = this.under_way.count();
+        this.parts.hand_on(Instant::now(), under_way, buffer);
         Poll::Ready(Ok(()))
     }
 }
