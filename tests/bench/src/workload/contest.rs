@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::process::{Signal, set_parent_process_death_signal};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     process::{Child, ChildStdin, ChildStdout, Command},
@@ -190,6 +191,8 @@ pub(crate) async fn run_child(arguments: &[String]) {
 }
 
 async fn contend<S: System>(contest: &Contest<'_>, setup: &Setup) -> String {
+    // Killed or interrupted, the parent cannot end this process any more.
+    set_parent_process_death_signal(Some(Signal::KILL)).expect("Linux does that");
     let system = S::connect(setup).await;
     let timer = Timer::start();
     println!("ready");
