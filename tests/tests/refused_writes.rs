@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::{Client, Error, RwLock, WriteGuard};
-use dlock_tests::{Direction, FaultProxy, RedisServer, connect, wait_until};
+use dlock_tests::{Direction, FaultProxy, RedisServer, connect, wait_until, wait_waiters};
 use tokio::task::JoinHandle;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -14,12 +14,12 @@ fn lock(client: &Client) -> RwLock {
 
 /// Starts to wait for the lock, and returns once the server knows and can tell.
 async fn queue(client: &Client, server: &RedisServer) -> JoinHandle<Result<WriteGuard, Error>> {
-    let lock = lock(client);
-    let waiting = tokio::spawn(async move { lock.write().await });
-    wait_until(SOON, "the waiter is in the line and listens", || async {
-        let places: u64 = server.query(&["ZCARD", "dlock~w:{refused}"]).await;
+    let (lock, own) = (lock(client), lock(client));
+    let waiting = tokio::spawn(async move { own.write().await });
+    wait_waiters(&lock, 1).await;
+    wait_until(SOON, "the waiter listens", || async {
         let channels: Vec<String> = server.query(&["PUBSUB", "SHARDCHANNELS"]).await;
-        places == 1 && !channels.is_empty()
+        !channels.is_empty()
     })
     .await;
     waiting

@@ -117,7 +117,7 @@ pub(super) async fn acquire(
             token,
             term,
         ));
-        if hold.deadline() <= BootInstant::now() && !inner.is_closed() {
+        if hold.deadline() <= hold.granted_at && !inner.is_closed() {
             late += 1;
             if late == LATE {
                 return Err(slower_than_lease(lock));

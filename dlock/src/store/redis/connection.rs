@@ -8,7 +8,7 @@ use redis::{
 };
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, error::Elapsed, timeout_at};
 
 use super::gather::{Gather, UnderWay};
 
@@ -55,25 +55,19 @@ impl Connection {
     /// Sends one command. The reply may be a [`Value::ServerError`].
     pub(super) async fn request(&mut self, cmd: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
         let _entered = self.under_way.enter();
-        match timeout_at(until, self.multiplexed.send_packed_command(cmd)).await {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(NoAnswer::Io(error)),
-            Err(_) => Err(NoAnswer::Silence),
-        }
+        answer(timeout_at(until, self.multiplexed.send_packed_command(cmd)).await)
     }
 
-    /// Sends one command that passes a lock on, behind a `PING` in the same write.
-    ///
-    /// Redis answers the connections in the reverse of the order in which they have got something to be
-    /// told, so the `PING` lets the next holder hear before this client does. Woken first, this client
-    /// would often take the server's processor to itself before the other has been told.
-    pub(super) async fn request_behind_ping(
+    /// Sends one command behind another in the same write, so that nobody's comes in between. What the first
+    /// is answered does not matter.
+    pub(super) async fn request_behind(
         &mut self,
+        first: &str,
         cmd: Cmd,
         until: Instant,
     ) -> Result<Value, NoAnswer> {
         let mut pipeline = Pipeline::with_capacity(2);
-        pipeline.cmd("PING");
+        pipeline.cmd(first);
         pipeline.add_command(cmd);
         let mut replies = self.request_all(&pipeline, until).await?;
         Ok(replies.swap_remove(1))
@@ -88,15 +82,22 @@ impl Connection {
         let _entered = self.under_way.enter();
         let count = pipeline.len();
         let replies = self.multiplexed.send_packed_commands(pipeline, 0, count);
-        match timeout_at(until, replies).await {
-            Ok(Ok(values)) if values.len() == count => Ok(values),
-            Ok(Ok(_)) => Err(NoAnswer::Io(RedisError::from((
+        let values = answer(timeout_at(until, replies).await)?;
+        if values.len() != count {
+            return Err(NoAnswer::Io(RedisError::from((
                 ErrorKind::UnexpectedReturnType,
                 "fewer replies than commands",
-            )))),
-            Ok(Err(error)) => Err(NoAnswer::Io(error)),
-            Err(_) => Err(NoAnswer::Silence),
+            ))));
         }
+        Ok(values)
+    }
+}
+
+/// What came of waiting for replies.
+fn answer<T>(outcome: Result<Result<T, RedisError>, Elapsed>) -> Result<T, NoAnswer> {
+    match outcome {
+        Ok(replies) => replies.map_err(NoAnswer::Io),
+        Err(_) => Err(NoAnswer::Silence),
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tokio::io::ReadBuf;
 
-/// In how many parts, about, the replies to all requests under way are handed on (measured: with 8, client and
-/// server waited for each other half of the time).
+/// In how many parts, about, the replies to all requests under way are handed on (measured: with 8 instead of
+/// 16, 64 tasks had two thirds of the throughput).
 const PARTS: usize = 24;
 
 /// A pause that lasts longer than this shows that the tasks have enough to do.
@@ -16,6 +16,7 @@ const LONG: Duration = Duration::from_micros(500);
 pub(super) struct Parts {
     bytes: Vec<u8>,
     filled: usize,
+    /// How many lines that is, and one.
     lines: usize,
     handed: usize,
     /// Since when the tasks that the last part has woken may run.
@@ -62,7 +63,7 @@ impl Parts {
             under_way.max(self.lines).div_ceil(PARTS)
         };
         let ends = (1..).zip(rest).filter(|(_, byte)| **byte == b'\n');
-        let end = ends.map(|(end, _)| end).nth(lines.max(1) - 1);
+        let end = ends.map(|(end, _)| end).nth(lines - 1);
         let length = end.unwrap_or(rest.len()).min(buffer.remaining());
         buffer.put_slice(&rest[..length]);
         self.handed += length;

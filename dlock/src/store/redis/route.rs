@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use redis::{Cmd, Pipeline, ServerError, Value};
+use redis::{Cmd, ServerError, Value};
 use tokio::time::{Instant, sleep_until};
 
 use super::Core;
@@ -41,9 +41,11 @@ impl Core {
             Some((node, mut lease)) => {
                 let sent_at = BootInstant::now();
                 let until = deadline.min(sent + self.env.options.response_timeout);
+                // Redis writes to its connections in the reverse of the order in which they have got
+                // something to be told: behind a `PING`, the next holder hears before this client does.
                 let result = if keys == Keys::All && op.passes_on() {
-                    let behind_ping = lease.connection.request_behind_ping(cmd.clone(), until);
-                    Box::pin(behind_ping).await
+                    let request = lease.connection.request_behind("PING", cmd.clone(), until);
+                    Box::pin(request).await
                 } else {
                     lease.connection.request(&cmd, until).await
                 };
@@ -184,12 +186,9 @@ impl Route<'_> {
             .deadline
             .min(sent + self.core.env.options.response_timeout);
         let result = if asking {
-            // In one write: whatever came between the two would use the `ASKING` up.
-            let mut pipeline = Pipeline::with_capacity(2);
-            pipeline.cmd("ASKING");
-            pipeline.add_command(self.cmd.clone());
-            let replies = lease.connection.request_all(&pipeline, until).await;
-            replies.map(|mut replies| replies.swap_remove(1))
+            // Whatever came between the two would use the `ASKING` up.
+            let cmd = self.cmd.clone();
+            lease.connection.request_behind("ASKING", cmd, until).await
         } else {
             lease.connection.request(&self.cmd, until).await
         };

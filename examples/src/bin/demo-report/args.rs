@@ -37,13 +37,8 @@ pub(crate) struct DashboardArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PictureArgs {
-    /// The address of Prometheus.
-    #[arg(long)]
-    pub(crate) prometheus: String,
-
-    /// The file of the dashboard.
-    #[arg(long)]
-    pub(crate) dashboard: PathBuf,
+    #[command(flatten)]
+    pub(crate) of: DashboardArgs,
 
     /// When the picture begins, in milliseconds since 1970; it ends now.
     #[arg(long)]

@@ -60,6 +60,11 @@ impl Frame {
         self.left() + (time - from) / (to - from) * (self.right() - self.left())
     }
 
+    /// A number at the left, at this height.
+    pub(super) fn label(&self, picture: &mut Svg, y: f64, text: &str) {
+        picture.text("right", (self.left() - 5.0, y + 4.0), text);
+    }
+
     /// Border, title, and times.
     pub(super) fn draw(&self, picture: &mut Svg, title: &str) {
         picture.rect("panel", (self.x, self.y), (self.width, self.height));

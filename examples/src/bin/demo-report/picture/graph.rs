@@ -43,11 +43,7 @@ pub(super) fn draw(
     while value <= max {
         let y = y_of(value);
         grid_line(picture, (frame.left(), y), (frame.right(), y));
-        picture.text(
-            "right",
-            (frame.left() - 5.0, y + 4.0),
-            &panel.unit.show(value),
-        );
+        frame.label(picture, y, &panel.unit.show(value));
         value += step;
     }
     mark::draw(picture, marks, frame);

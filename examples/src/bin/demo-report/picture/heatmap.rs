@@ -41,11 +41,7 @@ pub(super) fn draw(
         }
         y -= height;
         if labelled - y > 12.0 {
-            picture.text(
-                "right",
-                (frame.left() - 5.0, y + 4.0),
-                &panel.unit.show(*bound),
-            );
+            frame.label(picture, y, &panel.unit.show(*bound));
             labelled = y;
         }
     }

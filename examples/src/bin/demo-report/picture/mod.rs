@@ -46,8 +46,8 @@ const STYLE: &str = "
 ";
 
 pub(crate) async fn draw(args: &PictureArgs) -> Result<(), Failure> {
-    let prometheus = Prometheus::at(&args.prometheus)?;
-    let dashboard: Value = serde_json::from_slice(&std::fs::read(&args.dashboard)?)?;
+    let prometheus = Prometheus::at(&args.of.prometheus)?;
+    let dashboard: Value = serde_json::from_slice(&std::fs::read(&args.of.dashboard)?)?;
     let panels = items(&dashboard["panels"])
         .map(Panel::read)
         .collect::<Result<Vec<_>, _>>()?;
