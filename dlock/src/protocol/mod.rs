@@ -12,5 +12,5 @@ pub(crate) use lease::{forget_after, whole_millis};
 pub use message::Message;
 pub use op::Op;
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};
-pub use wire::{Script, decode, encode};
-pub(crate) use wire::{encode_without_line, wants_line};
+pub use wire::{Script, decode, encode, encode_plain};
+pub(crate) use wire::{encode_without_line, wants_line, wants_script};

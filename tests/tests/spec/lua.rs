@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
-use dlock::__internals::{Op, Reply, Script, decode, encode, script_source};
+use dlock::__internals::{Op, Reply, Script, decode, encode, encode_plain, script_source};
 use dlock_tests::RedisServer;
 use redis::{Connection, Value};
 
@@ -46,7 +46,15 @@ impl Lua {
             let mut command = redis::cmd("EVALSHA");
             command.arg(digest);
             encode(&mut command, &run.key, &sent.op, "SPUBLISH");
-            command.arg(sent.time);
+            let plain = encode_plain(&run.key, &sent.op);
+            let arguments: Vec<_> = plain.iter().flat_map(redis::Cmd::args_iter).collect();
+            let count = arguments.len();
+            for argument in arguments {
+                if let redis::Arg::Simple(bytes) = argument {
+                    command.arg(bytes);
+                }
+            }
+            command.arg(count).arg(sent.time);
             pipeline.add_command(command);
         }
         // Each answer separately: an error says which operation it belongs to.

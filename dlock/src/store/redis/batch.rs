@@ -8,14 +8,14 @@ use tokio::time::Instant;
 
 use super::core::Core;
 use super::dial::DialFailure;
-use super::evalsha::{Keys, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{Node, NodeId};
+use super::request::Form;
 use super::route::unknown_answer;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{Op, decode, wants_line};
+use crate::protocol::{Op, decode};
 use crate::store::Answer;
 
 /// How many operations of a batch find their way alone at the same time.
@@ -68,18 +68,20 @@ impl Core {
         };
         let now = Instant::now();
         let mut pipeline = Pipeline::with_capacity(batch.len());
+        let mut forms = Vec::with_capacity(batch.len());
         for (key, op) in batch {
-            let keys = self.keys_for(key, op, now);
-            pipeline.add_command(evalsha(keys, key, op, self.publish_command()));
+            let (form, cmd) = self.compose(key, op, now);
+            forms.push(form);
+            pipeline.add_command(cmd);
         }
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let until = deadline.min(sent + self.env.options.response_timeout);
         match lease.connection.request_all(&pipeline, until).await {
             Ok(values) => {
                 node.answered();
-                let items = batch.iter().zip(values);
+                let items = batch.iter().zip(forms.into_iter().zip(values));
                 items
-                    .map(|((key, op), value)| self.read(node, key, op, value, sent_at))
+                    .map(|(item, (form, value))| self.read(node, item, form, value, sent_at))
                     .collect()
             }
             Err(why) => {
@@ -93,13 +95,13 @@ impl Core {
     fn read(
         &self,
         node: &Arc<Node>,
-        key: &LockKey,
-        op: &Op,
+        (key, op): &(LockKey, Op),
+        form: Form,
         value: Value,
         sent_at: BootInstant,
     ) -> Option<Result<Answer, Error>> {
         let Value::ServerError(error) = value else {
-            if Keys::can_be_own(op) && wants_line(&value) {
+            if form.falls_short(&value) {
                 self.crowds.mark(key.slot(), Instant::now());
                 return None;
             }

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep};
 use super::backoff::Backoff;
 use super::connect::connect;
 use super::connection::{Connection, NoAnswer};
-use super::evalsha;
 use super::failure::{Trouble, login_error};
 use super::node::{Link, Node};
+use super::request::add_loads;
 use crate::error::Error;
 
 /// The state of connecting.
@@ -114,7 +114,7 @@ impl Dialing {
             .cmd("CLIENT")
             .arg("SETNAME")
             .arg(env.client.as_str());
-        evalsha::add_loads(&mut pipeline);
+        add_loads(&mut pipeline);
         let until = Instant::now() + env.options.connect_timeout;
         match connection.request_all(&pipeline, until).await {
             Err(NoAnswer::Io(error)) => Err(error),

@@ -11,13 +11,13 @@ use super::address::Address;
 use super::backoff::Backoff;
 use super::connection::NoAnswer;
 use super::dial::DialFailure;
-use super::evalsha::{Keys, eval, evalsha};
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{Lease, Node};
+use super::request::{Form, Keys, eval, evalsha, uncontended};
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind, Step};
 use crate::key::LockKey;
-use crate::protocol::{Op, decode, wants_line};
+use crate::protocol::{Op, decode};
 use crate::store::Answer;
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
@@ -33,8 +33,7 @@ impl Core {
     ) -> Result<Answer, Error> {
         // Writing the request takes next to no time: the timeout may count from before.
         let sent = Instant::now();
-        let keys = self.keys_for(key, op, sent);
-        let cmd = evalsha(keys, key, op, self.publish_command());
+        let (form, cmd) = self.compose(key, op, sent);
         let node = self.topology.load().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
         let first = match node.as_ref().and_then(|node| Some((node, node.lease()?))) {
@@ -43,13 +42,14 @@ impl Core {
                 let until = deadline.min(sent + self.env.options.response_timeout);
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
-                let result = if keys == Keys::All && op.passes_on() {
+                let result = if form == Form::Script(Keys::All) && op.passes_on() {
                     let request = lease.connection.request_behind("PING", cmd.clone(), until);
                     Box::pin(request).await
                 } else {
                     lease.connection.request(&cmd, until).await
                 };
                 if let Ok(value) = &result
+                    && !form.falls_short(value)
                     && let Some(reply) = decode(op, value)
                 {
                     node.answered();
@@ -75,7 +75,7 @@ impl Core {
             key,
             op,
             deadline,
-            keys,
+            form,
             migrating: false,
             cmd,
             next: None,
@@ -87,13 +87,14 @@ impl Core {
         Box::pin(route.follow(first)).await
     }
 
-    /// The keys that a first request should name.
-    pub(super) fn keys_for(&self, key: &LockKey, op: &Op, now: Instant) -> Keys {
-        if Keys::can_be_own(op) && !self.crowds.has(key.slot(), now) {
-            Keys::Own
-        } else {
-            Keys::All
+    /// The first request to make.
+    pub(super) fn compose(&self, key: &LockKey, op: &Op, now: Instant) -> (Form, Cmd) {
+        let publish = self.publish_command();
+        if self.crowds.has(key.slot(), now) {
+            let cmd = evalsha(Keys::All, key, op, publish);
+            return (Form::Script(Keys::All), cmd);
         }
+        uncontended(key, op, publish)
     }
 }
 
@@ -103,7 +104,7 @@ struct Route<'a> {
     key: &'a LockKey,
     op: &'a Op,
     deadline: Instant,
-    keys: Keys,
+    form: Form,
     /// Whether the slot is being moved: then a request for all keys may have to wait for the end of that.
     migrating: bool,
     cmd: Cmd,
@@ -216,7 +217,7 @@ impl Route<'_> {
         if let Value::ServerError(error) = value {
             return self.refused(&node, attempt.asking, error);
         }
-        if self.keys == Keys::Own && wants_line(&value) {
+        if self.form.falls_short(&value) {
             self.core.crowds.mark(self.key.slot(), Instant::now());
             self.rewrite(Keys::All);
             self.next = Some((node, attempt.asking));
@@ -260,7 +261,9 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
-                self.cmd = eval(self.keys, self.key, self.op, self.core.publish_command());
+                if let Form::Script(keys) = self.form {
+                    self.cmd = eval(keys, self.key, self.op, self.core.publish_command());
+                }
                 self.next = Some((Arc::clone(node), asking));
                 Then::Again
             }
@@ -269,7 +272,9 @@ impl Route<'_> {
                 env.refresh.request();
                 Then::Pause
             }
-            Refusal::Split if self.keys == Keys::All && Keys::can_be_own(self.op) => {
+            Refusal::Split
+                if self.form == Form::Script(Keys::All) && Keys::can_be_own(self.op) =>
+            {
                 env.stats.deferred.count();
                 self.migrating = true;
                 self.rewrite(Keys::Own);
@@ -290,9 +295,9 @@ impl Route<'_> {
         ControlFlow::Continue(then)
     }
 
-    /// Names these keys from now on.
+    /// Sends a script with these keys from now on.
     fn rewrite(&mut self, keys: Keys) {
-        self.keys = keys;
+        self.form = Form::Script(keys);
         self.cmd = evalsha(keys, self.key, self.op, self.core.publish_command());
     }
 

@@ -1,10 +1,10 @@
 -- Takes the lock, or takes (or refreshes) a place in its line.
 --
 -- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
--- ARGV  1 '<hold id> <mode w | r> <lease in us> <owner>' (owner '' = this hold alone),
---       2 lease in ms + 1001: how long the key lives after a grant,
---       with all keys: 3 waiter lease in us (0 = do not queue)
--- Returns  token          granted; asking again with the same id extends the lease
+-- ARGV  1 '=<hold id>', 2 '<mode w | r> <lease in us> <owner>' (owner '' = this hold alone),
+--       3 lease in ms + 1001: how long the key lives after a grant,
+--       with all keys: 4 waiter lease in us (0 = do not queue)
+-- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
 --          {2, retry_us, last token}  queued; look again after retry_us unless told earlier; a message
 --                         about this place carries a larger token
 --          {0, retry_us}  busy, not queued
@@ -13,45 +13,46 @@
 --          {9}            the line's keys are needed, and nothing was done
 local call = redis.call
 local lock = KEYS[1]
-local f = call('HMGET', lock, 't', 'h')
+local fields = call('HLEN', lock)
+local t = fields == 1 and call('HGET', lock, 't')
 local time = call('TIME')
 
--- Nobody holds or waits.
-if not f[2] then
-  local token = string.format('%s%06d', time[1], time[2])
-  if not f[1] or f[1] < token then
-    call('HSET', lock, 't', token, 'h', ARGV[1])
-    call('PEXPIRE', lock, ARGV[2])
-    return tonumber(token)
+-- Nobody holds or waits. What is text stays text: a conversion costs about as much as a command.
+if fields <= 1 then
+  local us = time[2]
+  if #us < 6 then us = string.rep('0', 6 - #us) .. us end
+  local token = time[1] .. us
+  if not t or t < token then
+    call('HSET', lock, 't', token, ARGV[1], ARGV[2])
+    call('PEXPIRE', lock, ARGV[3])
+    return token
   end
 end
 
-local id, mode, lease, label = string.match(ARGV[1], '^(%S+) (%a) (%d+) (.*)$')
+local id, mode, lease, label = string.sub(ARGV[1], 2), string.match(ARGV[2], '^(%a) (%d+) (.*)$')
+local f = call('HMGET', lock, 't', 'r', 'w', 'q', '+' .. id, 'x')
 local now, last = time[1] * 1000000 + time[2], tonumber(f[1]) or 0
 if now < last then now = last end
 local token, deadline = math.max(now, last + 1), now + lease
 
 -- A reader joins readers of whom none has expired: O(1).
-if mode == 'r' and f[2] == '*' then
-  local g = call('HMGET', lock, 'r', 'w', 'q', '+' .. id, 'x')
-  if g[1] and not (g[2] or g[3] or g[4]) then
-    local count, earliest = string.match(g[1], '^(%d+) (%d+)$')
-    earliest = tonumber(earliest)
-    if earliest > now then
-      local latest = math.max(tonumber(g[5]), deadline)
-      call('HSET', lock, 't', string.format('%d', token), 'x', string.format('%d', latest),
-        'r', string.format('%d %d', count + 1, math.min(earliest, deadline)),
-        '+' .. id, string.format('r %d %d ', deadline, token) .. label)
-      call('PEXPIREAT', lock, string.format('%d', math.floor(latest / 1000) + 1001))
-      return token
-    end
+if mode == 'r' and f[2] and not (f[3] or f[4] or f[5]) then
+  local count, earliest = string.match(f[2], '^(%d+) (%d+)$')
+  earliest = tonumber(earliest)
+  if earliest > now then
+    local latest = math.max(tonumber(f[6]), deadline)
+    call('HSET', lock, 't', string.format('%d', token), 'x', string.format('%d', latest),
+      'r', string.format('%d %d', count + 1, math.min(earliest, deadline)),
+      '+' .. id, string.format('r %d %d ', deadline, token) .. label)
+    call('PEXPIREAT', lock, string.format('%d', math.floor(latest / 1000) + 1001))
+    return token
   end
 end
 
 if not KEYS[2] then return {9} end
 -- include: common.lua
 local owner = label == '' and id or label
-local waiter_lease = tonumber(ARGV[3])
+local waiter_lease = tonumber(ARGV[4])
 load_holds()
 
 local function answer(reply)
@@ -63,7 +64,7 @@ local mine = holds.by_id[id]
 if mine then -- Granted before: the reply or the message was lost, or has not arrived yet.
   if deadline > mine.deadline then
     mine.deadline = deadline
-    if holds.was.h == '*' then put_hold(mine) end
+    if holds.listed then put_hold(mine) end
     promise(deadline)
   end
   return answer(mine.token)
@@ -93,7 +94,7 @@ if blocked_until == 0 then
   last = token
   local hold = {id = id, mode = mode, deadline = deadline, token = token, label = label}
   add_hold(hold)
-  if holds.was.h == '*' then put_hold(hold) end
+  if holds.listed then put_hold(hold) end
   promise(deadline)
   return answer(token)
 end

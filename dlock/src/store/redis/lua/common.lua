@@ -2,9 +2,10 @@
 --
 -- KEYS[1] lock: a hash with
 --   t        last token granted; time does not go back behind it
---   h        the only hold, while nobody waits: '<id> <mode> <us from t to its deadline> <owner>', its
---            token is t; '*' if holds are recorded one by one; absent while nobody holds or waits
---   +<id>    a hold: '<mode> <deadline> <token> <owner>'; empty owner = the hold stands for itself
+--   =<id>    the only hold, while nobody waits: '<mode> <us from t to its deadline> <owner>', its token
+--            is t; empty owner = the hold stands for itself
+--            The fields that follow are there while several hold or somebody waits:
+--   +<id>    a hold: '<mode> <deadline> <token> <owner>'
 --   w        number of such write holds, while there are any
 --   r        '<count> <earliest>' of such read holds, while there are any: before <earliest> none of
 --            them can have expired
@@ -52,27 +53,24 @@ local function load_holds()
   local all, write_died = call('HGETALL', lock), false
   local function admit(hold)
     if hold.deadline > now then return add_hold(hold) end
-    if holds.was.h == '*' then gone[#gone + 1] = '+' .. hold.id end
+    if holds.listed then gone[#gone + 1] = '+' .. hold.id end
     write_died = write_died or hold.mode == 'w'
   end
   for i = 1, #all, 2 do
     if string.byte(all[i]) ~= 43 then holds.was[all[i]] = all[i + 1] end -- '+'
   end
-  holds.waiting = holds.was.q ~= nil
-  local alone = holds.was.h
-  if alone == '*' then
-    holds.latest = tonumber(holds.was.x)
-    for i = 1, #all, 2 do
-      if string.byte(all[i]) == 43 then
-        local mode, deadline, token, label = string.match(all[i + 1], '^(%a) (%d+) (%d+) (.*)$')
-        admit({id = string.sub(all[i], 2), mode = mode, deadline = tonumber(deadline),
-          token = tonumber(token), label = label})
-      end
+  holds.waiting, holds.listed = holds.was.q ~= nil, holds.was.x ~= nil
+  holds.latest = tonumber(holds.was.x or 0)
+  for i = 1, #all, 2 do
+    local kind, id, value = string.byte(all[i]), string.sub(all[i], 2), all[i + 1]
+    if kind == 43 then
+      local mode, deadline, token, label = string.match(value, '^(%a) (%d+) (%d+) (.*)$')
+      admit({id = id, mode = mode, deadline = tonumber(deadline), token = tonumber(token), label = label})
+    elseif kind == 61 then -- '='
+      local mode, left, label = string.match(value, '^(%a) (%d+) (.*)$')
+      holds.latest = last + left
+      admit({id = id, mode = mode, deadline = last + left, token = last, label = label})
     end
-  elseif alone then
-    local id, mode, left, label = string.match(alone, '^(%S+) (%a) (%d+) (.*)$')
-    holds.latest = last + left
-    admit({id = id, mode = mode, deadline = last + left, token = last, label = label})
   end
   holds.kept = holds.latest
   if write_died then end_write_phase() end
@@ -96,7 +94,7 @@ local function drop_hold(id)
   end
   local dropped = holds.by_id[id]
   holds.list, holds.by_id[id] = left, nil
-  if holds.was.h == '*' then gone[#gone + 1] = '+' .. id end
+  if holds.listed then gone[#gone + 1] = '+' .. id end
   if dropped.mode == 'w' then end_write_phase() end
 end
 
@@ -108,8 +106,8 @@ local function save()
   if first or holds.waiting then
     local alone = first and not holds.list[2] and not holds.waiting
     if alone and first.token == last and first.deadline > last and first.deadline == holds.latest then
-      is.h = string.format('%s %s %d ', first.id, first.mode, first.deadline - last) .. first.label
-      if holds.was.h == '*' then gone[#gone + 1] = '+' .. first.id end
+      is['=' .. first.id] = string.format('%s %d ', first.mode, first.deadline - last) .. first.label
+      if holds.listed then gone[#gone + 1] = '+' .. first.id end
       put = {}
     else
       for _, hold in ipairs(holds.list) do
@@ -119,16 +117,16 @@ local function save()
           reads = reads + 1
           if hold.deadline < earliest then earliest = hold.deadline end
         end
-        if holds.was.h ~= '*' then put_hold(hold) end
+        if not holds.listed then put_hold(hold) end
       end
-      is.h, is.x = '*', string.format('%d', holds.latest)
+      is.x = string.format('%d', holds.latest)
       if writes > 0 then is.w = string.format('%d', writes) end
       if reads > 0 then is.r = string.format('%d %d', reads, earliest) end
       if holds.waiting then is.q = '1' end
     end
   end
-  for _, field in ipairs({'h', 'w', 'r', 'x', 'q'}) do
-    if holds.was[field] and not is[field] then gone[#gone + 1] = field end
+  for field in pairs(holds.was) do
+    if not is[field] then gone[#gone + 1] = field end
   end
   for field, value in pairs(is) do
     if holds.was[field] ~= value then
@@ -249,7 +247,7 @@ local function pass_on()
     last = token
     local hold = {id = writer, mode = 'w', deadline = deadline, token = token, label = label}
     add_hold(hold)
-    if holds.was.h == '*' then put_hold(hold) end
+    if holds.listed then put_hold(hold) end
     return
   end
   -- Nobody hears for a head that died or has not subscribed yet: the next one then looks too.

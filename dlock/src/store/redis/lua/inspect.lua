@@ -16,10 +16,11 @@ local function add(list, id, mode, left, ...)
 end
 local all = call('HGETALL', lock)
 for i = 1, #all, 2 do
-  if all[i] == 'h' and all[i + 1] ~= '*' then
-    local id, mode, left, owner = string.match(all[i + 1], '^(%S+) (%a) (%d+) (.*)$')
-    add(holds, id, mode, last + left - now, last, owner)
-  elseif string.byte(all[i]) == 43 then -- '+'
+  local kind = string.byte(all[i])
+  if kind == 61 then -- '='
+    local mode, left, owner = string.match(all[i + 1], '^(%a) (%d+) (.*)$')
+    add(holds, string.sub(all[i], 2), mode, last + left - now, last, owner)
+  elseif kind == 43 then -- '+'
     local mode, deadline, token, owner = string.match(all[i + 1], '^(%a) (%d+) (%d+) (.*)$')
     add(holds, string.sub(all[i], 2), mode, deadline - now, tonumber(token), owner)
   end

@@ -1,4 +1,5 @@
--- Gives a hold back and passes the lock on.
+-- Gives a hold back and passes the lock on. Clients first try `HDEL <lock> =<hold id>`, which does the same if
+-- it is the only hold, nobody waits, and there is nothing else to note.
 --
 -- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
 -- ARGV  1 hold id; may end here, otherwise 2 in how many ms to forget the lock if that leaves it free
@@ -10,17 +11,14 @@
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
 local forget, handed = ARGV[2] or '', tonumber(ARGV[3] or 0)
-local h = call('HGET', lock, 'h')
-if not h then return 0 end
+local f = call('HMGET', lock, 't', '+' .. id, 'w', 'r', 'q', '=' .. id)
+local last, alone = tonumber(f[1]), f[6]
 
 -- The only hold, and nobody waits.
-local mine = string.find(h, id, 1, true) == 1 and string.byte(h, #id + 1) == 32
-if h ~= '*' and not mine then return 0 end
-if mine then
-  call('HDEL', lock, 'h')
+if alone then
+  call('HDEL', lock, '=' .. id)
   if handed > 0 then
-    local last = tonumber(call('HGET', lock, 't'))
-    local latest = last + string.match(h, '^ %a (%d+)', #id + 1)
+    local latest = last + string.match(alone, '^%a (%d+)')
     if handed > last then call('HSET', lock, 't', string.format('%d', handed)) end
     if handed > latest then
       call('PEXPIREAT', lock, string.format('%d', math.floor(handed / 1000) + 1001))
@@ -30,17 +28,16 @@ if mine then
   return 1
 end
 
-local f = call('HMGET', lock, 't', '+' .. id, 'w', 'r', 'q')
 if not f[2] then return 0 end
 local time = call('TIME')
-local now, last = time[1] * 1000000 + time[2], tonumber(f[1])
+local now = time[1] * 1000000 + time[2]
 if now < last then now = last end
 
 -- One of several readers of whom none has expired, or the last of them: O(1).
 if f[4] and not (f[3] or f[5]) and handed == 0 then
   local count, earliest = string.match(f[4], '^(%d+) (%d+)$')
   if count == '1' then
-    call('HDEL', lock, 'h', '+' .. id, 'r', 'x')
+    call('HDEL', lock, '+' .. id, 'r', 'x')
     if forget ~= '' then call('PEXPIRE', lock, forget) end
     return 1
   elseif tonumber(earliest) > now then
@@ -53,7 +50,7 @@ end
 -- The only write hold, and nobody waits.
 local only_writer = f[3] == '1' and not f[4] and handed == 0
 if only_writer and not f[5] then
-  call('HDEL', lock, 'h', '+' .. id, 'w', 'x')
+  call('HDEL', lock, '+' .. id, 'w', 'x')
   if forget ~= '' then call('PEXPIRE', lock, forget) end
   return 1
 end

@@ -5,9 +5,8 @@
 -- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
 local call = redis.call
 local lock, id, lease = KEYS[1], ARGV[1], ARGV[2]
-local f = call('HMGET', lock, 't', 'h', 'x', '+' .. id)
-local h, recorded = f[2], f[4]
-local alone = h and string.find(h, id .. ' ', 1, true) == 1
+local f = call('HMGET', lock, 't', '=' .. id, 'x', '+' .. id)
+local alone, recorded = f[2], f[4]
 if not (alone or recorded) then return 0 end
 local time = call('TIME')
 local now, last = time[1] * 1000000 + time[2], tonumber(f[1])
@@ -16,12 +15,12 @@ local deadline = now + lease
 
 local latest
 if alone then
-  local mode, left, label = string.match(string.sub(h, #id + 2), '^(%a) (%d+) (.*)$')
+  local mode, left, label = string.match(alone, '^(%a) (%d+) (.*)$')
   local old = last + left
   if old <= now then return 0 end
   if deadline <= old then return 1 end
   latest = deadline
-  call('HSET', lock, 'h', string.format('%s %s %d ', id, mode, deadline - last) .. label)
+  call('HSET', lock, '=' .. id, string.format('%s %d ', mode, deadline - last) .. label)
 else
   local mode, old, rest = string.match(recorded, '^(%a) (%d+) (.*)$')
   if tonumber(old) <= now then return 0 end

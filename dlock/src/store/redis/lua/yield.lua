@@ -37,7 +37,7 @@ end
 if now < last then now = last end
 last = math.max(now, last + 1)
 hold.token, hold.deadline = last, math.max(hold.deadline, now + ARGV[3])
-if holds.was.h == '*' then put_hold(hold) end
+if holds.listed then put_hold(hold) end
 promise(hold.deadline)
 save()
 return last

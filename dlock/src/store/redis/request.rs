@@ -1,19 +1,29 @@
-//! The scripts as commands.
+//! Operations as commands.
 
 use std::sync::LazyLock;
 
-use redis::{Cmd, Pipeline, RedisWrite};
+use redis::{Cmd, Pipeline, RedisWrite, Value};
 
 use super::script::source;
 use crate::key::LockKey;
-use crate::protocol::{Op, Script, encode, encode_without_line};
+use crate::protocol::{
+    Op, Script, encode, encode_plain, encode_without_line, wants_line, wants_script,
+};
 
 /// The SHA1 of each script, by which servers know it.
 static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
     Script::ALL.map(|script| redis::Script::new(source(script)).get_hash().into())
 });
 
-/// Which of a lock's keys a request names.
+/// How an operation is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As a command of Redis.
+    Plain,
+    Script(Keys),
+}
+
+/// Which of a lock's keys a script gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
     All,
@@ -21,11 +31,35 @@ pub(super) enum Keys {
     Own,
 }
 
+impl Form {
+    /// Whether the answer is that this form cannot do; then it has done nothing.
+    pub(super) fn falls_short(self, answer: &Value) -> bool {
+        match self {
+            Self::Plain => wants_script(answer),
+            Self::Script(Keys::Own) => wants_line(answer),
+            Self::Script(Keys::All) => false,
+        }
+    }
+}
+
 impl Keys {
     /// Whether a script can do with the lock's own key.
     pub(super) fn can_be_own(op: &Op) -> bool {
         matches!(op, Op::Acquire { .. } | Op::Release { .. })
     }
+}
+
+/// The operation as it costs least while nobody else wants the lock.
+pub(super) fn uncontended(key: &LockKey, op: &Op, publish: &str) -> (Form, Cmd) {
+    if let Some(plain) = encode_plain(key, op) {
+        return (Form::Plain, plain);
+    }
+    let keys = if Keys::can_be_own(op) {
+        Keys::Own
+    } else {
+        Keys::All
+    };
+    (Form::Script(keys), evalsha(keys, key, op, publish))
 }
 
 /// `EVALSHA` of an operation.
