@@ -72,7 +72,9 @@ pub use token::FencingToken;
 #[doc(hidden)]
 pub mod __internals {
     pub use crate::clock::BootInstant;
-    pub use crate::protocol::{ClientId, HoldId, Message, Op, Reply, Script, decode, encode, encode_plain};
+    pub use crate::protocol::{
+        ClientId, HoldId, Message, Op, Reply, Script, decode, encode, encode_plain,
+    };
     pub use crate::store::{
         Answer, Counter, Endpoint, Listener, MemoryStore, Password, RedisListening, RedisNodeId,
         RedisOptions, RedisStats, RedisStore, ScriptLoad, ServerClock, Wakeups, script_source,

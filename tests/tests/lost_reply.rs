@@ -48,12 +48,13 @@ impl Line {
 
     /// Cuts the connection once at the next request of this kind.
     fn cut(&self, how: Cut, script: Script) {
-        let hash = redis::Script::new(script_source(script))
-            .get_hash()
-            .to_owned();
+        self.cut_at(how, redis::Script::new(script_source(script)).get_hash());
+    }
+
+    fn cut_at(&self, how: Cut, request: &str) {
         match how {
-            Cut::Reply => self.proxy.cut_after_request(hash, 1),
-            Cut::Request => self.proxy.cut_before_request(hash, 1),
+            Cut::Reply => self.proxy.cut_after_request(request, 1),
+            Cut::Request => self.proxy.cut_before_request(request, 1),
         }
     }
 
@@ -142,6 +143,42 @@ async fn release() {
         next.check().expect("still held");
         next.release().await.expect("held to the end");
         assert_eq!(line.proxy.counters().cuts, 1);
+    })
+    .await;
+}
+
+/// Nobody waits, but somebody may take the lock before the release is sent again.
+#[tokio::test]
+async fn release_without_a_script() {
+    for_each_cut(async |line: Line, how| {
+        let guard = line.lock.write().await.expect("free");
+        line.cut_at(how, "HDEL");
+        let next = tokio::spawn({
+            let lock = line.witness.clone();
+            async move {
+                loop {
+                    if let Some(guard) = lock.try_write().await.expect("answered") {
+                        return guard;
+                    }
+                }
+            }
+        });
+        guard.release().await.expect("held to the end");
+        assert_eq!(line.proxy.counters().cuts, 1, "{how:?}");
+        let next = next.await.expect("no panic");
+        next.check()
+            .expect("the second release is not of this hold");
+        next.release().await.expect("held to the end");
+        assert_eq!(line.holders().await, 0);
+    })
+    .await;
+    for_each_cut(async |line: Line, how| {
+        let guard = line.lock.read().await.expect("free");
+        line.cut_at(how, "HDEL");
+        drop(guard);
+        line.wait_cut().await;
+        line.client.shutdown().await.expect("nothing is left");
+        assert_eq!(line.holders().await, 0, "{how:?}");
     })
     .await;
 }

@@ -8,6 +8,9 @@ use tokio::io::ReadBuf;
 /// 16, 64 tasks had two thirds of the throughput).
 const PARTS: usize = 24;
 
+/// How many replies a part has at least: with several servers, few come from each, and the others are busy meanwhile.
+const FEWEST: usize = 4;
+
 /// A pause that lasts longer than this shows that the tasks have enough to do.
 const LONG: Duration = Duration::from_micros(500);
 
@@ -60,7 +63,7 @@ impl Parts {
         let lines = if was_long {
             usize::MAX
         } else {
-            under_way.max(self.lines).div_ceil(PARTS)
+            under_way.max(self.lines).div_ceil(PARTS).max(FEWEST)
         };
         let ends = (1..).zip(rest).filter(|(_, byte)| **byte == b'\n');
         let end = ends.map(|(end, _)| end).nth(lines - 1);

@@ -272,9 +272,7 @@ impl Route<'_> {
                 env.refresh.request();
                 Then::Pause
             }
-            Refusal::Split
-                if self.form == Form::Script(Keys::All) && Keys::can_be_own(self.op) =>
-            {
+            Refusal::Split if self.form == Form::Script(Keys::All) && Keys::can_be_own(self.op) => {
                 env.stats.deferred.count();
                 self.migrating = true;
                 self.rewrite(Keys::Own);

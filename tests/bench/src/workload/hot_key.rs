@@ -47,6 +47,15 @@ async fn one(
         lease: LEASE,
         key: "bench:hot",
     };
+    // One process that locks nothing: between its holds there are two round trips and nothing else.
+    let alone = contest::Contest {
+        kind: Kind::Empty,
+        processes: 1,
+        lasts: lasts / 5,
+        ..contest
+    };
+    let ideal = contest::run(&alone, site).await;
+    let ideal = ideal.acquisitions() / alone.lasts.as_secs_f64();
     let outcome = contest::run(&contest, site).await;
     let label = site.label(kind);
     let all = count(outcome.writes.len());
@@ -62,6 +71,7 @@ async fn one(
         "%",
         100.0 * rate / allowed,
     );
+    add("of one process that locks nothing", "%", 100.0 * rate / ideal);
     add("wait p50", "ms", outcome.writes.median() / 1e3);
     add("wait p99", "ms", outcome.writes.percentile(0.99) / 1e3);
     add("wait max", "ms", outcome.writes.max() / 1e3);
