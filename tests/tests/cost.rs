@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{HoldId, Op, Script, encode, encode_plain, lock_key, script_source};
+use dlock::__internals::{
+    HoldId, Op, Script, encode, encode_plain, fencing_token, lock_key, script_source,
+};
 use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};
 use dlock_tests::RedisServer;
@@ -90,6 +92,22 @@ async fn without_contention_an_acquire_runs_five_commands_and_a_release_is_one()
             assert_eq!(released, redis::Value::Int(1), "release {mode}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_release_that_has_more_to_note_takes_a_script() {
+    let key = lock_key("cost", "lock").expect("a valid name");
+    let plain = |handed, seconds| {
+        let op = Op::Release {
+            hold: id(0),
+            handed,
+            lease: Duration::from_secs(seconds),
+        };
+        encode_plain(&key, &op).is_some()
+    };
+    assert!(plain(None, 60));
+    assert!(!plain(None, 61), "a lock is forgotten after a minute");
+    assert!(!plain(Some(fencing_token(1)), 60), "tokens were handed out");
 }
 
 #[tokio::test]
