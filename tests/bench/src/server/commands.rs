@@ -55,7 +55,8 @@ impl Commands {
         }
     }
 
-    /// Commands that clients of this system sent, and those that ran inside their scripts.
+    /// Commands that clients of this system sent, and those that ran inside their scripts. (An `HDEL` counts as the
+    /// latter: where locks are contended, dlock sends next to none.)
     pub(crate) fn sent_and_inside(&self, kind: Kind) -> (u64, u64) {
         let (mut sent, mut inside) = (0, 0);
         for (name, (calls, _)) in &self.by_name {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock_tests::{ClusterOptions, RedisCluster, RedisServer};
 
 use super::Commands;
-use crate::system::Setup;
+use crate::system::{Polling, Setup};
 
 /// Where locks live during the benchmark.
 #[derive(Debug)]
@@ -32,7 +32,11 @@ impl Site {
             Self::Standalone(server) => server.url(),
             Self::Cluster(cluster) => cluster.url(),
         };
-        Setup { url, lease }
+        Setup {
+            url,
+            lease,
+            polling: Polling::Tuned,
+        }
     }
 
     /// What results are called here.

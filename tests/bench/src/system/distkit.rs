@@ -8,12 +8,15 @@ use distkit::{
 };
 use redis::aio::ConnectionManager;
 
-use super::{Mode, POLL, Setup, System};
+use super::{Mode, Setup, System};
+
+const DEFAULT: Duration = Duration::from_millis(50);
 
 #[derive(Clone)]
 pub(crate) struct Distkit {
     connection: ConnectionManager,
     lease: Duration,
+    poll: Duration,
 }
 
 impl System for Distkit {
@@ -23,6 +26,7 @@ impl System for Distkit {
         Self {
             connection: connection.expect("the server takes connections"),
             lease: setup.lease,
+            poll: setup.polling.interval(DEFAULT),
         }
     }
 
@@ -35,7 +39,7 @@ impl System for Distkit {
         let key = DistkitRedisKey::new_or_panic(key.replace(':', "-"));
         let options = LockOptions::builder(key, self.connection.clone())
             .ttl(self.lease)
-            .retry_interval(POLL)
+            .retry_interval(self.poll)
             .build();
         let lock = RwLock::new(options);
         match mode {

@@ -17,8 +17,25 @@ pub(crate) use self::{
     redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
 };
 
-/// How often those look that poll: more often than any of them does by default, which shortens their waits.
-pub(crate) const POLL: Duration = Duration::from_millis(1);
+/// How often those look that poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Polling {
+    /// Every millisecond: much more often than any of them does by default, which shortens their waits and
+    /// costs the server as many more requests.
+    Tuned,
+    /// As often as they do unless told otherwise.
+    AsShipped,
+}
+
+impl Polling {
+    /// The interval of a system whose default this is.
+    pub(crate) fn interval(self, default: Duration) -> Duration {
+        match self {
+            Self::Tuned => Duration::from_millis(1),
+            Self::AsShipped => default,
+        }
+    }
+}
 
 /// Read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +50,7 @@ pub(crate) struct Setup {
     /// One server, or all nodes of a cluster separated by commas.
     pub(crate) url: String,
     pub(crate) lease: Duration,
+    pub(crate) polling: Polling,
 }
 
 /// A lock under test.

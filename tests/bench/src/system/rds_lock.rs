@@ -1,14 +1,19 @@
 //! `rds_lock`: read/write locks, polling, with a renewal task for each hold.
 
+use std::time::Duration;
+
 use rds_lock::{Locker, Mode as LockerMode};
 use redis032::{Client, aio::ConnectionManager};
 
-use super::{Mode, POLL, Setup, System};
+use super::{Mode, Setup, System};
+
+const DEFAULT: Duration = Duration::from_millis(100);
 
 #[derive(Clone)]
 pub(crate) struct RdsLock {
     connection: ConnectionManager,
     lease_ms: u64,
+    poll_ms: u64,
 }
 
 impl System for RdsLock {
@@ -17,7 +22,8 @@ impl System for RdsLock {
         let connection = ConnectionManager::new(client).await;
         Self {
             connection: connection.expect("the server takes connections"),
-            lease_ms: u64::try_from(setup.lease.as_millis()).expect("a short lease"),
+            lease_ms: millis(setup.lease),
+            poll_ms: millis(setup.polling.interval(DEFAULT)),
         }
     }
 
@@ -30,12 +36,11 @@ impl System for RdsLock {
             Mode::Read => LockerMode::R,
             Mode::Write => LockerMode::W,
         };
-        let poll_ms = u64::try_from(POLL.as_millis()).expect("a short poll");
         let release = Locker::new(self.connection.clone())
             .mode(&mode)
             .to(self.lease_ms)
             .ext_int(self.lease_ms / 3)
-            .rty_int(poll_ms)
+            .rty_int(self.poll_ms)
             .rty_to(-1)
             .lock(key.to_owned())
             .await
@@ -44,4 +49,8 @@ impl System for RdsLock {
         release.await.expect("the lock was held");
         output
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).expect("a short time")
 }

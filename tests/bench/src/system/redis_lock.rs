@@ -6,12 +6,13 @@ use redis_lock::{LockAcrossOptions, lock_across};
 use redis027::{Client, aio::MultiplexedConnection};
 use tokio::sync::Mutex;
 
-use super::{Mode, POLL, Setup, System};
+use super::{Mode, Setup, System};
 
 #[derive(Clone)]
 pub(crate) struct RedisLock {
     connection: MultiplexedConnection,
     lease: Duration,
+    retry: Duration,
 }
 
 impl System for RedisLock {
@@ -21,6 +22,7 @@ impl System for RedisLock {
         Self {
             connection: connection.expect("the server takes connections"),
             lease: setup.lease,
+            retry: setup.polling.interval(LockAcrossOptions::default().retry),
         }
     }
 
@@ -33,7 +35,7 @@ impl System for RedisLock {
         let connection = Arc::new(Mutex::new(self.connection.clone()));
         let options = LockAcrossOptions {
             ttl: self.lease,
-            retry: POLL,
+            retry: self.retry,
             duration: Duration::from_hours(1),
         };
         let output = lock_across(&[connection], key, body, options).await;

@@ -1,8 +1,12 @@
 //! `rlock`: read/write locks, polling, with renewal.
 
+use std::time::Duration;
+
 use rlock::{AcquireOptions, async_lock::RLock};
 
-use super::{Mode, POLL, Setup, System};
+use super::{Mode, Setup, System};
+
+const DEFAULT: Duration = Duration::from_millis(100);
 
 #[derive(Clone)]
 pub(crate) struct Rlock {
@@ -15,7 +19,7 @@ impl System for Rlock {
         let client = RLock::new(setup.url.as_str()).await;
         let options = AcquireOptions::builder()
             .ttl(setup.lease)
-            .retry_interval(POLL)
+            .retry_interval(setup.polling.interval(DEFAULT))
             .build();
         Self {
             client: client.expect("the server takes connections"),

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use rslock::LockManager;
 
-use super::{Mode, POLL, Setup, System};
+use super::{Mode, Setup, System};
+
+/// The bound.
+const DEFAULT: Duration = Duration::from_millis(200);
 
 #[derive(Clone)]
 pub(crate) struct Rslock {
@@ -24,8 +27,9 @@ impl System for Rslock {
         } else {
             LockManager::new(seeds)
         };
-        // It waits whole milliseconds, at random below the bound: 0, 1 or 2.
-        manager.set_retry(u32::MAX, POLL * 3);
+        // It waits whole milliseconds, at random below a bound: 0, 1 or 2 for one on average.
+        let bound = setup.polling.interval(DEFAULT / 3) * 3;
+        manager.set_retry(u32::MAX, bound);
         let lease = setup.lease;
         Self { manager, lease }
     }

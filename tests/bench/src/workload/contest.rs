@@ -17,13 +17,14 @@ use tokio::{
 use crate::{
     measure::{Samples, Timer, client_cpu, count},
     server::{Commands, Site},
-    system::{Kind, Mode, Setup, System, with_system},
+    system::{Kind, Mode, Polling, Setup, System, with_system},
 };
 
 /// What the processes do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contest<'a> {
     pub(super) kind: Kind,
+    pub(super) polling: Polling,
     pub(super) processes: usize,
     pub(super) tasks: usize,
     /// How many of 1000 acquisitions are writes.
@@ -67,7 +68,9 @@ pub(super) struct Contender {
 impl Contender {
     /// Starts a process and waits until it is connected.
     pub(super) async fn start(contest: &Contest<'_>, site: &Site) -> Self {
+        let as_shipped = u8::from(contest.polling == Polling::AsShipped);
         let numbers = [
+            as_shipped.to_string(),
             contest.tasks.to_string(),
             contest.writes.to_string(),
             contest.hold.as_micros().to_string(),
@@ -168,11 +171,16 @@ pub(crate) async fn run_child(arguments: &[String]) {
         .iter()
         .map(|number| number.parse().expect("a number"))
         .collect();
-    let [tasks, writes, hold, think, lasts, lease] = numbers[..] else {
-        panic!("six numbers");
+    let [as_shipped, tasks, writes, hold, think, lasts, lease] = numbers[..] else {
+        panic!("seven numbers");
+    };
+    let polling = match as_shipped {
+        0 => Polling::Tuned,
+        _ => Polling::AsShipped,
     };
     let contest = Contest {
         kind,
+        polling,
         processes: 1,
         tasks: usize::try_from(tasks).expect("few tasks"),
         writes: u32::try_from(writes).expect("of a thousand"),
@@ -185,6 +193,7 @@ pub(crate) async fn run_child(arguments: &[String]) {
     let setup = Setup {
         url: url.clone(),
         lease: contest.lease,
+        polling: contest.polling,
     };
     let report = with_system!(kind, S => contend::<S>(&contest, &setup).await);
     print!("{report}");

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     results::Results,
     server::Site,
-    system::{Kind, Mode, System, with_system},
+    system::{Kind, Mode, Polling, System, with_system},
 };
 
 const LEASE: Duration = Duration::from_secs(2);
@@ -45,6 +45,7 @@ fn keeper(kind: Kind) -> Contest<'static> {
     let minute = Duration::from_mins(1);
     Contest {
         kind,
+        polling: Polling::Tuned,
         processes: 1,
         tasks: 1,
         writes: 1000,

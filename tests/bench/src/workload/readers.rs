@@ -3,7 +3,12 @@
 use std::time::Duration;
 
 use super::{LEASE, Lab, contest};
-use crate::{measure::count, results::Results, server::Site, system::Kind};
+use crate::{
+    measure::count,
+    results::Results,
+    server::Site,
+    system::{Kind, Polling},
+};
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
     let lasts = Duration::from_millis(lab.pick(2000, 5000));
@@ -20,6 +25,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
 async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
     let contest = contest::Contest {
         kind,
+        polling: Polling::Tuned,
         processes: 2,
         tasks: 8,
         writes: 50,

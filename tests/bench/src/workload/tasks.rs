@@ -12,7 +12,7 @@ use crate::{
     measure::{Samples, client_cpu, count},
     results::Results,
     server::Site,
-    system::{Kind, Mode, Setup, System, with_system},
+    system::{Kind, Mode, Polling, Setup, System, with_system},
 };
 
 const TASKS: usize = 64;
@@ -46,6 +46,7 @@ async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
     // The same crowd, and another process that wants the key now and then.
     let contest = Contest {
         kind,
+        polling: Polling::Tuned,
         processes: 1,
         tasks: 1,
         writes: 1000,
