@@ -10,7 +10,7 @@
 --   r        '<count> <earliest>' of such read holds, while there are any: before <earliest> none of
 --            them can have expired
 --   x        latest deadline promised to a hold or a waiter since the lock was last free
---   q        present while somebody may be waiting in the line
+--   q        'w' while writers may be waiting in the line, 'r' while readers may be, too
 -- KEYS[2] line: a hash with
 --   s        the last place given out
 --   p        readers at or before this place enter before the next writer
@@ -60,6 +60,7 @@ local function load_holds()
     if string.byte(all[i]) ~= 43 then holds.was[all[i]] = all[i + 1] end -- '+'
   end
   holds.waiting, holds.listed = holds.was.q ~= nil, holds.was.x ~= nil
+  holds.readers_wait = holds.was.q == 'r'
   holds.latest = tonumber(holds.was.x or 0)
   for i = 1, #all, 2 do
     local kind, id, value = string.byte(all[i]), string.sub(all[i], 2), all[i + 1]
@@ -122,7 +123,7 @@ local function save()
       is.x = string.format('%d', holds.latest)
       if writes > 0 then is.w = string.format('%d', writes) end
       if reads > 0 then is.r = string.format('%d %d', reads, earliest) end
-      if holds.waiting then is.q = '1' end
+      if holds.waiting then is.q = holds.readers_wait and 'r' or 'w' end
     end
   end
   for field in pairs(holds.was) do
@@ -211,6 +212,7 @@ local function join_line(mode, id, label, seq, waiter_lease)
   end
   call('HSET', line, unpack(fields))
   holds.waiting = true
+  if mode == 'r' then holds.readers_wait = true end
   promise(deadline)
   local at = string.format('%d', math.floor(holds.latest / 1000) + 1001)
   call('PEXPIREAT', line, at)
@@ -237,6 +239,8 @@ local function pass_on()
       if is_waiting(id) then notify(id, id) end
     end
     if #entering > 0 then return end
+  else
+    holds.readers_wait = false
   end
   if not writer then return tidy_line() end
   if holds.list[1] then return end

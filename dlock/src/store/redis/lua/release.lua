@@ -11,13 +11,15 @@
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
 local forget, handed = ARGV[2] or '', tonumber(ARGV[3] or 0)
+local publish, channel = ARGV[4], ARGV[5]
 local f = call('HMGET', lock, 't', '+' .. id, 'w', 'r', 'q', '=' .. id)
-local last, alone = tonumber(f[1]), f[6]
+local alone = f[6]
 
 -- The only hold, and nobody waits.
 if alone then
   call('HDEL', lock, '=' .. id)
   if handed > 0 then
+    local last = tonumber(f[1])
     local latest = last + string.match(alone, '^%a (%d+)')
     if handed > last then call('HSET', lock, 't', string.format('%d', handed)) end
     if handed > latest then
@@ -30,7 +32,34 @@ end
 
 if not f[2] then return 0 end
 local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
+
+-- The only write hold, and only writers wait: pass_on() of common.lua in fewer steps and without numbers, because
+-- the next holder waits for this script. The old hold goes first: if Redis refuses writes, it must before anybody
+-- is told.
+local only_writer = f[3] == '1' and not f[4] and handed == 0
+if only_writer and f[5] == 'w' and KEYS[2] and publish ~= '' then
+  local us = time[2]
+  if #us < 6 then us = string.rep('0', 6 - #us) .. us end
+  local token = time[1] .. us
+  local first = token > f[1] and call('ZPOPMIN', KEYS[3]) or {}
+  local writer = first[1]
+  if writer then
+    local deadline, label = string.match(call('HGET', KEYS[2], writer) or '0 ', '^(%d+) (.*)$')
+    if deadline > token then
+      call('HDEL', lock, '+' .. id)
+      local to = channel .. (string.match(writer, '^(.*)/') or writer)
+      local heard = redis.pcall(publish, to, writer .. ' ' .. token)
+      if type(heard) == 'number' and heard > 0 then
+        call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
+        call('HDEL', KEYS[2], writer)
+        return 1
+      end
+    end
+    call('ZADD', KEYS[3], first[2], writer)
+  end
+end
+
+local now, last = time[1] * 1000000 + time[2], tonumber(f[1])
 if now < last then now = last end
 
 -- One of several readers of whom none has expired, or the last of them: O(1).
@@ -48,7 +77,6 @@ if f[4] and not (f[3] or f[5]) and handed == 0 then
 end
 
 -- The only write hold, and nobody waits.
-local only_writer = f[3] == '1' and not f[4] and handed == 0
 if only_writer and not f[5] then
   call('HDEL', lock, '+' .. id, 'w', 'x')
   if forget ~= '' then call('PEXPIRE', lock, forget) end
@@ -56,32 +84,6 @@ if only_writer and not f[5] then
 end
 
 if not KEYS[2] then return {9} end
-local publish, channel = ARGV[4], ARGV[5]
-
--- The only write hold, and only writers wait: pass_on() of common.lua in fewer commands, because the next
--- holder waits for this script. The hold goes first: if Redis refuses writes, it must before anybody is told.
-local first = only_writer and publish ~= '' and call('ZRANGE', KEYS[3], 0, 1) or {}
-if first[1] and call('EXISTS', KEYS[4]) == 0 then
-  local writer, token = first[1], string.format('%d', math.max(now, last + 1))
-  local deadline, label = string.match(call('HGET', KEYS[2], writer) or '0 ', '^(%d+) (.*)$')
-  if tonumber(deadline) > now then
-    call('HDEL', lock, '+' .. id)
-    local to = channel .. (string.match(writer, '^(.*)/') or writer)
-    local heard = redis.pcall(publish, to, writer .. ' ' .. token)
-    if type(heard) == 'number' and heard > 0 then
-      call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
-      if first[2] then
-        call('ZREM', KEYS[3], writer)
-        call('HDEL', KEYS[2], writer)
-      else
-        call('HDEL', lock, 'q')
-        call('DEL', KEYS[3], KEYS[2])
-      end
-      return 1
-    end
-  end
-end
-
 -- include: common.lua
 load_holds()
 if handed > last then
