@@ -1,4 +1,4 @@
-//! How operations are written for the scripts, and their answers read. Nothing else knows.
+//! How operations are written for Redis, and their answers read. Nothing else knows.
 
 use std::io::Write as _;
 use std::time::Duration;
