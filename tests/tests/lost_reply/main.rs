@@ -1,85 +1,14 @@
 //! Every reply lost once after its request was executed, and every request lost once before.
 
-use std::{future::Future, sync::Arc, time::Duration};
+mod line;
+mod under_load;
 
-use dlock::{
-    __internals::{Script, script_source},
-    Client, Mode, RwLock,
-};
-use dlock_tests::{
-    EventLog, FaultProxy, Mode as Logged, builder, check_exclusion, connect, scaled, shared_server,
-    unique_prefix, wait_free, wait_until, wait_waiters,
-};
-use tokio::task::JoinSet;
+use std::time::Duration;
 
-const SOON: Duration = Duration::from_secs(10);
-const LEASE: Duration = Duration::from_millis(1500);
+use dlock::{__internals::Script, Mode};
+use dlock_tests::{wait_free, wait_until, wait_waiters};
 
-/// A lock through a proxy, and the same lock past it.
-struct Line {
-    proxy: FaultProxy,
-    client: Client,
-    lock: RwLock,
-    witness: RwLock,
-}
-
-impl Line {
-    async fn new() -> Self {
-        let server = shared_server().await;
-        let proxy = FaultProxy::start(server.addr());
-        let prefix = unique_prefix();
-        let client = builder(&proxy.url(), &prefix).lease(LEASE).build().await;
-        let client = client.expect("the server is up");
-        let lock = client.rw_lock("one").expect("a valid name");
-        let witness = connect(&server.url(), &prefix).await;
-        let witness = witness.rw_lock("one").expect("a valid name");
-        Self {
-            proxy,
-            client,
-            lock,
-            witness,
-        }
-    }
-
-    async fn holders(&self) -> usize {
-        let info = self.witness.inspect().await.expect("answered");
-        info.holders.len()
-    }
-
-    /// Cuts the connection once at the next request of this kind.
-    fn cut(&self, how: Cut, script: Script) {
-        self.cut_at(how, redis::Script::new(script_source(script)).get_hash());
-    }
-
-    fn cut_at(&self, how: Cut, request: &str) {
-        match how {
-            Cut::Reply => self.proxy.cut_after_request(request, 1),
-            Cut::Request => self.proxy.cut_before_request(request, 1),
-        }
-    }
-
-    async fn wait_cut(&self) {
-        wait_until(SOON, "the connection is cut", || async {
-            self.proxy.counters().cuts == 1
-        })
-        .await;
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Cut {
-    /// Executed, but not answered.
-    Reply,
-    /// Not even executed.
-    Request,
-}
-
-/// Runs a scene for each way of cutting.
-async fn for_each_cut<F: Future<Output = ()>>(scene: impl Fn(Line, Cut) -> F) {
-    for how in [Cut::Reply, Cut::Request] {
-        scene(Line::new().await, how).await;
-    }
-}
+use self::line::{LEASE, Line, SOON, for_each_cut};
 
 #[tokio::test]
 async fn acquire() {
@@ -283,66 +212,4 @@ async fn abandon() {
         wait_free(&line.witness).await;
     })
     .await;
-}
-
-/// Connections that are cut at any request, under load from both sides.
-#[tokio::test(flavor = "multi_thread")]
-async fn any_reply_under_load() {
-    let line = Line::new().await;
-    let log = Arc::new(EventLog::open(std::env::temp_dir().join(unique_prefix())));
-    let mut tasks = JoinSet::new();
-    for number in 0..6 {
-        let lock = if number < 4 {
-            &line.lock
-        } else {
-            &line.witness
-        }
-        .clone();
-        let log = Arc::clone(&log);
-        tasks.spawn(async move {
-            for round in 0..200 {
-                let token;
-                let hold;
-                if (round + number) % 3 == 0 {
-                    let guard = lock.write_timeout(scaled(SOON)).await.expect("comes round");
-                    token = guard.fencing_token().as_u64();
-                    hold = log.enter("one", Logged::Write, token);
-                    tokio::task::yield_now().await;
-                    log.exit("one", Logged::Write, token, hold);
-                    guard.release().await.expect("held to the end");
-                } else {
-                    let guard = lock.read_timeout(scaled(SOON)).await.expect("comes round");
-                    token = guard.fencing_token().as_u64();
-                    hold = log.enter("one", Logged::Read, token);
-                    tokio::task::yield_now().await;
-                    log.exit("one", Logged::Read, token, hold);
-                    drop(guard);
-                }
-            }
-        });
-    }
-    let cutting = async {
-        for cuts in 0.. {
-            line.proxy.cut_after_request("EVALSHA", 1);
-            wait_until(SOON, "the connection is cut", || async {
-                line.proxy.counters().cuts > cuts
-            })
-            .await;
-            // Time to connect again and to get something done.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::select! {
-        () = cutting => {}
-        _ = tasks.join_all() => {}
-    }
-    let events = log.events();
-    std::fs::remove_file(log.path()).expect("the log can be removed");
-    let report = check_exclusion(&events);
-    println!("{} cuts: {report}", line.proxy.counters().cuts);
-    report.assert_clean();
-    assert_eq!(report.reads + report.writes, 1200);
-    assert!(line.proxy.counters().cuts > 2);
-    line.proxy.pass();
-    wait_free(&line.witness).await;
 }
