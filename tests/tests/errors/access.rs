@@ -1,0 +1,115 @@
+//! Servers that cannot be reached, or do not let everybody in.
+
+use std::time::Duration;
+
+use dlock::{Client, ErrorKind};
+use dlock_tests::{
+    Direction, FaultProxy, RedisServer, ServerOptions, connect, scaled, shared_server,
+};
+
+use crate::expect::{SECRET, assert_says, error_of, open};
+
+#[tokio::test]
+async fn seeds_that_do_not_answer() {
+    // A port that was free a moment ago, and one that accepts and never answers.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("an address").port();
+    drop(free);
+    let silent = FaultProxy::start(shared_server().await.addr());
+    silent.blackhole(Direction::Both);
+    for url in [
+        format!("redis://:{SECRET}@127.0.0.1:{port}"),
+        format!("redis://:{SECRET}@127.0.0.1:{}", silent.addr().port()),
+        format!(
+            "redis://127.0.0.1:{port},127.0.0.1:{}",
+            silent.addr().port()
+        ),
+        format!("redis://:{SECRET}@no-such-host.invalid:6379"),
+    ] {
+        let error = error_of(open(&url)).await;
+        assert!(error.is_unavailable(), "{error:?}");
+        assert!(error.to_string().contains("check that"), "{error}");
+    }
+    // One that answers is enough.
+    let mixed = format!(
+        "redis://127.0.0.1:{port},127.0.0.1:{}",
+        shared_server().await.port()
+    );
+    open(&mixed).await.expect("the second seed answers");
+}
+
+#[tokio::test]
+async fn passwords_and_rights() {
+    let rules = format!("on >{SECRET}");
+    let all = "+@all -@dangerous";
+    let server = RedisServer::start_with(
+        &ServerOptions::new()
+            .password(SECRET)
+            .user("no-scripts", &format!("{rules} ~* &* +@all -@scripting"))
+            .user("no-keys", &format!("{rules} ~other:* &* +@all"))
+            .user("no-writes", &format!("{rules} ~* &* +@all -hset"))
+            .user("no-channels", &format!("{rules} ~* resetchannels {all}"))
+            .user("as-told", &format!("{rules} ~t* &t* +@read +@write +@scripting +@pubsub +@connection +time +cluster|slots")),
+    )
+    .await;
+    let at = format!("127.0.0.1:{}", server.port());
+    for login in ["", ":wrong@", "app:wrong@", "no-scripts:wrong@"] {
+        let error = error_of(open(&format!("redis://{login}{at}"))).await;
+        assert_says(&error, ErrorKind::Unauthorized, &["password"]);
+    }
+    for user in ["no-scripts", "no-keys"] {
+        let error = error_of(open(&format!("redis://{user}:{SECRET}@{at}"))).await;
+        assert_says(
+            &error,
+            ErrorKind::Unauthorized,
+            &["grant", user, "ACL SETUSER"],
+        );
+    }
+    // A right that only shows when it is needed.
+    let client = open(&format!("redis://no-writes:{SECRET}@{at}")).await;
+    let lock = client
+        .expect("reads work")
+        .rw_lock("one")
+        .expect("a good name");
+    let error = error_of(lock.write()).await;
+    assert_says(
+        &error,
+        ErrorKind::Unauthorized,
+        &["grant", "no-writes", "ACL SETUSER"],
+    );
+
+    // What the advice grants is enough, and without channels waiters poll.
+    for user in ["as-told", "no-channels"] {
+        let url = format!("redis://{user}:{SECRET}@{at}");
+        let client = open(&url).await.expect(user);
+        let lock = client.rw_lock("one").expect("a good name");
+        let other = connect(
+            &url,
+            lock.key().as_str().split(':').next().expect("a prefix"),
+        )
+        .await;
+        let other = other.rw_lock("one").expect("a good name");
+        let guard = lock.write().await.expect("free");
+        let (released, next) = tokio::join!(
+            async {
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                guard.release().await
+            },
+            other.write_timeout(scaled(Duration::from_secs(5))),
+        );
+        released.expect("held to the end");
+        next.expect("its turn")
+            .release()
+            .await
+            .expect("held to the end");
+    }
+
+    // The password shows up nowhere.
+    let url = format!("redis://:{SECRET}@{at}");
+    let builder = Client::builder().url(&url);
+    assert!(!format!("{builder:?}").contains(SECRET), "{builder:?}");
+    let client = builder.build().await.expect("the right password");
+    assert!(!format!("{client:?}").contains(SECRET), "{client:?}");
+    let lock = client.rw_lock("one").expect("a good name");
+    assert!(!format!("{lock:?}").contains(SECRET), "{lock:?}");
+}
