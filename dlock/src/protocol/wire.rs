@@ -63,16 +63,16 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str) {
     write(cmd, key, op, publish, !matches!(op, Op::Renew { .. }));
 }
 
-/// The same with the lock's own key only, for acquire and release while the slot migrates: a server
-/// that has some of the keys of a request and lacks others refuses it. [`wants_line`] tells whether
-/// the script could not do without the other keys.
+/// The same with the lock's own key only, for acquire and release: shorter, and it works while the slot migrates, when
+/// a server that has some of the keys of a request and lacks others refuses it. [`wants_line`] tells
+/// whether the script could not do without the other keys.
 pub(crate) fn encode_without_line(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str) {
     write(cmd, key, op, publish, false);
 }
 
 /// The command of Redis that does what a release does to a lock's only hold if nobody waits and there is nothing
-/// else to note; `None` for all other operations. It is a fraction of the work of a script. [`wants_script`]
-/// tells whether it was not enough.
+/// else to note; `None` for all other operations. It is a fraction of the work of a script. The answer 0 says that
+/// it has found nothing, which is for the script to judge.
 #[must_use]
 pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
     let Op::Release {
@@ -93,7 +93,7 @@ pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
     Some(cmd)
 }
 
-/// Whether the plain command has found nothing to do, which is for the script to judge.
+/// Whether the plain command has found nothing to do.
 pub(crate) fn wants_script(value: &Value) -> bool {
     int(value) == Some(0)
 }

@@ -1,5 +1,5 @@
 -- Runs a script on a test's clock. After its own arguments: a command that may do instead, its length (0 = there
--- is none), and the time in us.
+-- is none), how many hear each message, and the time in us.
 -- Returns {what the script returns, {channel and message for each waiter told}}
 local test_name = 'the name'
 local test_clock, test_told = tonumber(ARGV[#ARGV]), {}
@@ -13,7 +13,7 @@ end
 local function test_publish(command, channel, message)
   if command ~= 'SPUBLISH' then error('not the publish command: ' .. command) end
   test_told[#test_told + 1] = channel .. ' ' .. message
-  return 1
+  return tonumber(ARGV[#ARGV - 1])
 end
 -- What is due on the test's clock has expired. (-1: never, -2: no such key.)
 for _, key in ipairs(KEYS) do
@@ -28,9 +28,9 @@ local function test_script(KEYS)
 end
 -- While a slot moves, a script may get the lock's key alone; 9 says that it has done nothing then.
 local test_reply = {9}
-local test_plain = tonumber(ARGV[#ARGV - 1])
+local test_plain = tonumber(ARGV[#ARGV - 2])
 if test_plain > 0 and test_clock % 3 == 0 then
-  local answer = redis.call(unpack(ARGV, #ARGV - 1 - test_plain, #ARGV - 2))
+  local answer = redis.call(unpack(ARGV, #ARGV - 2 - test_plain, #ARGV - 3))
   if answer ~= 0 then test_reply = answer end
 end
 if type(test_reply) == 'table' and (test_name == 'Acquire' or test_name == 'Release') and test_clock % 2 == 0 then

@@ -34,8 +34,8 @@ impl Lua {
         }
     }
 
-    /// Sends all operations of a run, and says where the answers differ first.
-    pub(crate) fn first_difference(&self, run: &Run) -> Option<String> {
+    /// Sends all operations of a run; each message is heard by so many.
+    fn send(&self, run: &Run, heard: usize) -> Result<Vec<Value>, String> {
         let mut pipeline = redis::pipe();
         for sent in &run.sent {
             let script = Script::of(&sent.op);
@@ -54,18 +54,41 @@ impl Lua {
                     command.arg(bytes);
                 }
             }
-            command.arg(count).arg(sent.time);
+            command.arg(count).arg(heard).arg(sent.time);
             pipeline.add_command(command);
         }
         // Each answer separately: an error says which operation it belongs to.
-        let answers: Vec<Value> = match pipeline
+        let answers: Vec<Value> = pipeline
             .ignore_errors()
             .query(&mut *self.connection.borrow_mut())
-        {
-            Ok(answers) => answers,
-            Err(error) => return Some(error.to_string()),
-        };
+            .map_err(|error| error.to_string())?;
         assert_eq!(answers.len(), run.sent.len());
+        Ok(answers)
+    }
+
+    /// Sends a run while nobody hears what waiters are told. The specification does not know such a
+    /// world; the first inconsistent record is returned.
+    pub(crate) fn first_inconsistency(&self, run: &Run) -> Option<String> {
+        let answers = match self.send(run, 0) {
+            Ok(answers) => answers,
+            Err(error) => return Some(error),
+        };
+        let mut story = String::new();
+        for (sent, answer) in run.sent.iter().zip(answers) {
+            writeln!(story, "at {}: {:?}", sent.time, sent.op).expect("text");
+            if let Value::ServerError(error) = answer {
+                return Some(format!("{story}unheard: {error:?}"));
+            }
+        }
+        None
+    }
+
+    /// Sends all operations of a run, and says where the answers differ first.
+    pub(crate) fn first_difference(&self, run: &Run) -> Option<String> {
+        let answers = match self.send(run, 1) {
+            Ok(answers) => answers,
+            Err(error) => return Some(error),
+        };
         let mut story = String::new();
         for (sent, answer) in run.sent.iter().zip(answers) {
             let expected_told: Vec<String> = sent

@@ -333,7 +333,7 @@ impl Route<'_> {
     }
 }
 
-/// The error for an answer that no script gives.
+/// The error for an answer that no operation has.
 pub(super) fn unknown_answer(node: &Node, key: &LockKey, op: &Op) -> Error {
     let (op, at) = (op.name(), node.address());
     Error::new(

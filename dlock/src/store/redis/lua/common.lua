@@ -127,7 +127,8 @@ local function save()
     end
   end
   for field in pairs(holds.was) do
-    if not is[field] then gone[#gone + 1] = field end
+    local ours = #field == 1 or string.byte(field) == 61 -- '='
+    if ours and not is[field] then gone[#gone + 1] = field end
   end
   for field, value in pairs(is) do
     if holds.was[field] ~= value then

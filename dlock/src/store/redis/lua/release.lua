@@ -41,8 +41,7 @@ if only_writer and f[5] == 'w' and KEYS[2] and publish ~= '' then
   local us = time[2]
   if #us < 6 then us = string.rep('0', 6 - #us) .. us end
   local token = time[1] .. us
-  local first = token > f[1] and call('ZPOPMIN', KEYS[3]) or {}
-  local writer = first[1]
+  local writer = token > f[1] and call('ZRANGE', KEYS[3], 0, 0)[1]
   if writer then
     local deadline, label = string.match(call('HGET', KEYS[2], writer) or '0 ', '^(%d+) (.*)$')
     if deadline > token then
@@ -51,11 +50,11 @@ if only_writer and f[5] == 'w' and KEYS[2] and publish ~= '' then
       local heard = redis.pcall(publish, to, writer .. ' ' .. token)
       if type(heard) == 'number' and heard > 0 then
         call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
+        call('ZREM', KEYS[3], writer)
         call('HDEL', KEYS[2], writer)
         return 1
       end
     end
-    call('ZADD', KEYS[3], first[2], writer)
   end
 end
 
