@@ -17,6 +17,10 @@ use crate::store::{Answer, NodeId, Store};
 /// Renewals in one pipeline: enough to be cheap, few enough not to hold up other commands.
 const BATCH: usize = 256;
 
+/// How soon a renewal is tried again at the earliest, however little of the lease is left: with many holds and a
+/// server that does not answer, ever shorter pauses would keep a processor busy.
+const RETRY: Duration = Duration::from_millis(10);
+
 /// Sleeps are cut to this, because timers stand still while the machine is suspended.
 const NAP: Duration = Duration::from_secs(1);
 
@@ -62,7 +66,8 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
         let left = hold.deadline().since(now);
         let patience = (hold.lease / 6)
             .min(renewals.response_timeout)
-            .min(left / 3);
+            .min(left / 3)
+            .max(RETRY);
         renewals.again(
             Arc::clone(&hold),
             (now + patience).min(hold.deadline()).min(hold.give_up_at()),

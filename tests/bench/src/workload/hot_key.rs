@@ -58,8 +58,9 @@ async fn one(
     contest: &contest::Contest<'_>,
 ) {
     let round_trip = round_trip(site.setup(LEASE)).await;
-    let ideal = ideal(site, contest).await;
+    let before = ideal(site, contest).await;
     let outcome = contest::run(contest, site).await;
+    let ideal = f64::midpoint(before, ideal(site, contest).await);
     let all = count(outcome.writes.len());
     let rate = outcome.acquisitions() / contest.lasts.as_secs_f64();
     let (sent, inside) = outcome.commands.sent_and_inside(contest.kind);
