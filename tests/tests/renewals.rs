@@ -194,3 +194,22 @@ async fn a_release_ends_the_renewals() {
     assert_eq!(proxy.counters().requests, before);
     wait_free(&witness).await;
 }
+
+/// As after a pause of the process: all are due at the same moment, and tried again at the same moment.
+#[tokio::test]
+async fn holds_that_are_due_together_are_all_renewed() {
+    const HOLDS: usize = 20_000;
+    let lease = scaled(Duration::from_secs(6));
+    let builder = builder("memory://", &unique_prefix()).lease(lease);
+    let client = builder.build().await.expect("memory is always there");
+    let mut guards = Vec::with_capacity(HOLDS);
+    for number in 0..HOLDS {
+        let lock = client.rw_lock(format!("{number}")).expect("a valid name");
+        guards.push(lock.write().await.expect("free"));
+    }
+    // Nothing runs meanwhile.
+    std::thread::sleep(lease / 2);
+    tokio::time::sleep(lease).await;
+    let lost = guards.iter().filter(|guard| guard.is_lost()).count();
+    assert_eq!(lost, 0, "each is held for longer than its lease");
+}

@@ -10,31 +10,29 @@ use crate::lock::Hold;
 /// A timer queue. A hold is in it at most once, from its grant to its end.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    by_due: BTreeMap<u64, Arc<Hold>>,
+    /// By time, and for one time by the hold's address, which is its own as long as it is in here.
+    by_due: BTreeMap<(u64, usize), Arc<Hold>>,
 }
 
 impl Queue {
-    /// Puts a hold in, or moves it. Times are unique: a tie goes one nanosecond later.
+    /// Puts a hold in, or moves it.
     pub(super) fn put(&mut self, hold: Arc<Hold>, due: BootInstant) {
         self.take(&hold);
-        let mut at = due.as_nanos().max(1);
-        while self.by_due.contains_key(&at) {
-            at += 1;
-        }
+        let at = due.as_nanos().max(1);
         hold.renewal_due.store(at, Ordering::Relaxed);
-        self.by_due.insert(at, hold);
+        self.by_due.insert((at, address(&hold)), hold);
     }
 
     /// Takes a hold out; whether it was in.
     pub(super) fn take(&mut self, hold: &Hold) -> bool {
         let at = hold.renewal_due.swap(0, Ordering::Relaxed);
-        at != 0 && self.by_due.remove(&at).is_some()
+        at != 0 && self.by_due.remove(&(at, address(hold))).is_some()
     }
 
     /// Takes out the next hold that is due.
     pub(super) fn pop_due(&mut self, now: BootInstant) -> Option<Arc<Hold>> {
         let first = self.by_due.first_entry()?;
-        if *first.key() > now.as_nanos() {
+        if first.key().0 > now.as_nanos() {
             return None;
         }
         let hold = first.remove();
@@ -43,7 +41,7 @@ impl Queue {
     }
 
     pub(super) fn next_due(&self) -> Option<BootInstant> {
-        let (at, _) = self.by_due.first_key_value()?;
+        let ((at, _), _) = self.by_due.first_key_value()?;
         Some(BootInstant::from_nanos(*at))
     }
 
@@ -54,4 +52,8 @@ impl Queue {
         }
         holds
     }
+}
+
+fn address(hold: &Hold) -> usize {
+    std::ptr::from_ref(hold).addr()
 }
