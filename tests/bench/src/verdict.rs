@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::{results::Results, system::Kind};
+use crate::{
+    results::Results,
+    system::{Kind, Polling},
+};
 
 /// The results, judged one by one.
 struct Verdicts<'a> {
@@ -93,9 +96,12 @@ impl Verdicts<'_> {
     fn hot_key(&mut self) {
         for w in ["w3-2", "w3-8", "w3-32"] {
             if w == "w3-8" {
-                for how in ["as shipped", "looking every millisecond"] {
+                for (polling, how) in [
+                    (Polling::AsShipped, "as shipped"),
+                    (Polling::Tuned, "looking every millisecond"),
+                ] {
                     let own = self.get(w, "dlock", "wait max");
-                    let value = self.shortest_wait(w, how).zip(own);
+                    let value = self.shortest_wait(w, polling).zip(own);
                     let value = value.map(|(peers, own)| peers / own);
                     let criterion =
                         format!("{w}: longest wait of a polling peer, {how}, >= 20 x dlock's");
@@ -119,15 +125,10 @@ impl Verdicts<'_> {
     }
 
     /// The shortest of the polling peers' longest waits.
-    fn shortest_wait(&self, workload: &str, how: &str) -> Option<f64> {
-        let peers = Kind::BARGING.into_iter().filter_map(|kind| {
-            let label = match how {
-                "as shipped" => format!("{kind} ({how})"),
-                _ => kind.to_string(),
-            };
-            self.get(workload, &label, "wait max")
-        });
-        peers.reduce(f64::min)
+    fn shortest_wait(&self, workload: &str, polling: Polling) -> Option<f64> {
+        let peers = Kind::BARGING.into_iter();
+        let waits = peers.filter_map(|kind| self.get(workload, &polling.label(kind), "wait max"));
+        waits.reduce(f64::min)
     }
 
     fn one_process(&mut self) {

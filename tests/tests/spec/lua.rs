@@ -68,27 +68,21 @@ impl Lua {
 
     /// Sends a run while nobody hears what waiters are told. The specification does not know such a
     /// world; the first inconsistent record is returned.
-    pub(crate) fn first_inconsistency(&self, run: &Run) -> Option<String> {
-        let answers = match self.send(run, 0) {
-            Ok(answers) => answers,
-            Err(error) => return Some(error),
-        };
+    pub(crate) fn find_inconsistency(&self, run: &Run) -> Result<(), String> {
+        let answers = self.send(run, 0)?;
         let mut story = String::new();
         for (sent, answer) in run.sent.iter().zip(answers) {
             writeln!(story, "at {}: {:?}", sent.time, sent.op).expect("text");
             if let Value::ServerError(error) = answer {
-                return Some(format!("{story}unheard: {error:?}"));
+                return Err(format!("{story}unheard: {error:?}"));
             }
         }
-        None
+        Ok(())
     }
 
     /// Sends all operations of a run, and says where the answers differ first.
-    pub(crate) fn first_difference(&self, run: &Run) -> Option<String> {
-        let answers = match self.send(run, 1) {
-            Ok(answers) => answers,
-            Err(error) => return Some(error),
-        };
+    pub(crate) fn find_difference(&self, run: &Run) -> Result<(), String> {
+        let answers = self.send(run, 1)?;
         let mut story = String::new();
         for (sent, answer) in run.sent.iter().zip(answers) {
             let expected_told: Vec<String> = sent
@@ -103,14 +97,14 @@ impl Lua {
             if seen.as_ref() != Some(&(sent.reply.clone(), expected_told)) {
                 let seen = seen.map_or_else(|| format!("{answer:?}"), |seen| format!("{seen:?}"));
                 tell(&mut story, sent);
-                return Some(format!("{story}but the script answered {seen}"));
+                return Err(format!("{story}but the script answered {seen}"));
             }
             // An agreed look at the lock says nothing that the other answers do not.
             if sent.op != Op::Inspect {
                 tell(&mut story, sent);
             }
         }
-        None
+        Ok(())
     }
 }
 

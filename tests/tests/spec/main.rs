@@ -62,11 +62,9 @@ fn compare<'a>(place: impl Fn(usize) -> (String, &'a Lua)) {
     let outcome = runner.run(&plan(), |plan| {
         let (name, lua) = place(number.replace(number.get() + 1));
         let run = Run::of(&plan, &prefix, &name);
-        let difference = lua.first_difference(&run);
-        match difference.or_else(|| lua.first_inconsistency(&run)) {
-            None => Ok(()),
-            Some(difference) => Err(TestCaseError::fail(difference)),
-        }
+        lua.find_difference(&run)
+            .and_then(|()| lua.find_inconsistency(&run))
+            .map_err(TestCaseError::fail)
     });
     match outcome {
         Ok(()) => {}

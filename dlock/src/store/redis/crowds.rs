@@ -14,8 +14,8 @@ const MEMORY: Duration = Duration::from_secs(5);
 const PLACES: usize = 4096;
 
 /// The slots in which a lock needed the keys of its line lately. Elsewhere, an acquire names the lock's own key
-/// only, and a release is no script, which costs servers and clients a third less; the price is a second
-/// request when that was wrong.
+/// only, and a release is no script, which costs servers a third less; the price is a second request when
+/// that was wrong.
 pub(super) struct Crowds {
     /// Until when, in seconds after `born`.
     until: Box<[AtomicU32]>,

@@ -35,6 +35,14 @@ impl Polling {
             Self::AsShipped => default,
         }
     }
+
+    /// What results are called of a system that polls like this.
+    pub(crate) fn label(self, kind: Kind) -> String {
+        match self {
+            Self::Tuned => kind.to_string(),
+            Self::AsShipped => format!("{kind} (as shipped)"),
+        }
+    }
 }
 
 /// Read or write.

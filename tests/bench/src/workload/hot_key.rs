@@ -29,8 +29,8 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                 key: "bench:hot",
             };
             for kind in lab.chosen(&Kind::LOCKS) {
-                let label = kind.to_string();
                 let contest = run(kind, Polling::Tuned);
+                let label = contest.polling.label(kind);
                 one(&lab.standalone, results, workload, &label, &contest).await;
             }
             if lab.systems.contains(&Kind::Dlock) {
@@ -42,8 +42,8 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                 continue;
             }
             for kind in lab.chosen(&Kind::BARGING) {
-                let label = format!("{kind} (as shipped)");
                 let contest = run(kind, Polling::AsShipped);
+                let label = contest.polling.label(kind);
                 one(&lab.standalone, results, workload, &label, &contest).await;
             }
         }
