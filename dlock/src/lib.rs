@@ -73,11 +73,13 @@ pub use token::FencingToken;
 pub mod __internals {
     pub use crate::clock::BootInstant;
     pub use crate::protocol::{
-        ClientId, HoldId, Message, Op, Reply, Script, decode, encode, encode_plain,
+        ClientId, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Script, Stray, decode, encode,
+        encode_plain,
     };
     pub use crate::store::{
-        Answer, Counter, Endpoint, Listener, MemoryStore, Password, RedisListening, RedisNodeId,
-        RedisOptions, RedisStats, RedisStore, ScriptLoad, ServerClock, Wakeups, script_source,
+        Answer, Counter, Endpoint, Listener, MemoryStore, Password, Post, RedisListening,
+        RedisNodeId, RedisOptions, RedisStats, RedisStore, ScriptLoad, ServerClock, Wakeups,
+        script_source,
     };
 
     use crate::{Error, FencingToken, LockKey};

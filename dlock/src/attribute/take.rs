@@ -8,7 +8,7 @@ use super::terms::{Patience, Terms, contended};
 use super::{Grant, Held};
 use crate::{Client, Error, RwLock, testing};
 
-/// Takes the locks called `names`, each once.
+/// Takes the locks called `names`, each once, even if it is spelled in two ways (`a` and `{a}`).
 ///
 /// First all are asked for at once, which costs one round trip however many there are. Those that are
 /// not free are then waited for one after the other, in an order that is the same for everybody and with
@@ -23,8 +23,9 @@ pub(super) async fn take_all(
         .map(|(name, label)| terms.lock(&client, name, label))
         .collect::<Result<_, _>>()?;
     let mut sorted: Vec<&RwLock> = written.iter().collect();
-    sorted.sort_unstable_by_key(|lock| lock.key().name());
-    sorted.dedup_by_key(|lock| lock.key().name());
+    // By key: one lock may go by several names.
+    sorted.sort_unstable_by_key(|lock| lock.key().as_str());
+    sorted.dedup_by_key(|lock| lock.key().as_str());
 
     let mut innermost = current();
     let mut held = Vec::with_capacity(sorted.len());

@@ -34,6 +34,7 @@ struct Inner {
     kind: ErrorKind,
     message: Cow<'static, str>,
     cause: Option<Cause>,
+    deferred: bool,
 }
 
 impl Error {
@@ -42,6 +43,7 @@ impl Error {
             kind,
             message: message.into(),
             cause: None,
+            deferred: false,
         }))
     }
 
@@ -54,7 +56,26 @@ impl Error {
             kind,
             message: message.into(),
             cause: Some(Arc::new(cause)),
+            deferred: false,
         }))
+    }
+
+    /// A server that answers, but not yet to the purpose: who has time may wait for longer.
+    pub(crate) fn deferred(
+        message: impl Into<Cow<'static, str>>,
+        cause: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            kind: ErrorKind::Unavailable,
+            message: message.into(),
+            cause: Some(Arc::new(cause)),
+            deferred: true,
+        }))
+    }
+
+    /// Whether servers answer, but cannot serve the request yet.
+    pub(crate) fn is_deferred(&self) -> bool {
+        self.0.deferred
     }
 
     pub(crate) fn lost(name: &str, reason: LossReason) -> Self {

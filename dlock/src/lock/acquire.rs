@@ -152,12 +152,16 @@ async fn carry_on(lock: &RwLock, mut holding: Holding, wait: Wait) -> Option<Hol
         hold: hold.id.clone(),
         handed: hold.handed(),
         lease: hold.lease,
+        seen: hold.named_token(),
+        stray: hold.stray(),
     };
     let deadline = wait.cap(Instant::now() + lock.inner.config.response_timeout);
     // On any doubt the hold is dropped here, which gives it back.
+    hold.set_yielding(true);
     let answer = lock.inner.store.call(&lock.key, &op, deadline).await.ok()?;
     match answer.reply {
         Reply::Granted(token) if hold.extend(answer.sent_at) => {
+            hold.set_yielding(false);
             hold.raise_token(token);
             if hold.mode == Mode::Write {
                 hold.restart_max_hold(answer.sent_at);

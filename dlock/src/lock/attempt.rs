@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use crate::client::Inner;
+use crate::clock::BootInstant;
 use crate::key::LockKey;
-use crate::protocol::HoldId;
+use crate::protocol::{HoldId, Stray, validity};
 use crate::releaser::Pending;
+use crate::store::Answer;
 
 /// Undoes a half-done acquire unless settled: whether the request was queued, granted or never
 /// arrived, the server is told to forget it.
@@ -16,6 +18,10 @@ pub(super) struct Attempt<'a> {
     key: &'a LockKey,
     pub(super) id: HoldId,
     lease: Duration,
+    /// Whether a request is on its way.
+    asking: bool,
+    /// Until when one that was not answered may still arrive.
+    stray_until: Option<BootInstant>,
     pending: Option<Pending>,
 }
 
@@ -26,8 +32,40 @@ impl<'a> Attempt<'a> {
             key,
             id: inner.next_hold(),
             lease,
+            asking: false,
+            stray_until: None,
             pending: Some(inner.releaser.begin()),
         }
+    }
+
+    /// A request leaves.
+    pub(super) fn asks(&mut self) {
+        self.asking = true;
+    }
+
+    /// It was answered, perhaps not at the first try.
+    pub(super) fn answered(&mut self, answer: &Answer) {
+        self.asking = false;
+        if answer.resent {
+            self.expect_stray();
+        }
+    }
+
+    /// It was not.
+    pub(super) fn unanswered(&mut self) {
+        self.asking = false;
+        self.expect_stray();
+    }
+
+    /// Twice the time for which a request is valid, as servers' clocks are only estimated.
+    fn expect_stray(&mut self) {
+        let validity = validity(self.inner.config.response_timeout);
+        self.stray_until = Some(BootInstant::now() + 2 * validity);
+    }
+
+    /// Until when a copy of the request may still arrive.
+    pub(super) fn stray_until(&self) -> Option<BootInstant> {
+        self.stray_until
     }
 
     /// The outcome is known and needs no undoing. A shutdown waits for what is returned.
@@ -39,9 +77,17 @@ impl<'a> Attempt<'a> {
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if let Some(pending) = self.pending.take() {
-            self.inner
-                .releaser
-                .abandon(self.key.clone(), self.id.clone(), self.lease, pending);
+            let possible = self
+                .stray_until
+                .is_some_and(|until| BootInstant::now() < until);
+            let stray = if self.asking || possible {
+                Stray::Possible
+            } else {
+                Stray::None
+            };
+            let (key, id) = (self.key.clone(), self.id.clone());
+            let releaser = &self.inner.releaser;
+            releaser.abandon(key, id, stray, self.lease, pending);
         }
     }
 }

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use super::rw_lock::RwLock;
 use crate::error::{Error, ErrorKind};
 use crate::metrics;
-use crate::protocol::{HoldId, Op, Reply};
+use crate::protocol::{HoldId, Op, Reply, Stray};
 
 impl RwLock {
     /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it, whoever has it; `false`
@@ -55,6 +55,7 @@ impl RwLock {
             // What the holder handed out since is older than the time of the next grant.
             handed: None,
             lease: self.settings.lease,
+            stray: Stray::None,
         };
         let deadline = Instant::now() + self.inner.config.retry_for;
         match self.inner.store.call(&self.key, &op, deadline).await? {

@@ -14,13 +14,15 @@ use crate::key::LockKey;
 use crate::lock::Settings;
 use crate::metrics::LockMetrics;
 use crate::mode::Mode;
-use crate::protocol::HoldId;
+use crate::protocol::{HoldId, Stray};
 use crate::token::FencingToken;
 use crate::trace;
 
 /// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
 /// those behind it. A hold that was passed on lasts for what is left of that until it is renewed.
-pub(super) const WAITER_LEASE: Duration = Duration::from_secs(1);
+///
+/// Long enough for two heartbeats in a row to go unanswered.
+pub(super) const WAITER_LEASE: Duration = Duration::from_secs(3);
 
 /// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
 const CONFIRMATION: Duration = Duration::from_millis(3);
@@ -62,6 +64,11 @@ pub(crate) struct Hold {
     /// The last token that the server knows of.
     granted: AtomicU64,
     state: AtomicU8,
+    /// Whether the server has been asked to give the hold to others if any wait: a renewal that finds it gone may have
+    /// come behind that.
+    yielding: AtomicBool,
+    /// Until when a copy of the acquire may still arrive.
+    stray_until: Option<BootInstant>,
     lost: Notify,
     /// The hold's place in the renewal queue; guarded by that queue's lock.
     pub(crate) renewal_due: AtomicU64,
@@ -76,6 +83,7 @@ impl Hold {
         metrics: Arc<LockMetrics>,
         token: FencingToken,
         term: Term,
+        stray_until: Option<BootInstant>,
     ) -> Self {
         let lease = settings.lease;
         let (deadline, provisional) = match term {
@@ -96,6 +104,8 @@ impl Hold {
             last_token: AtomicU64::new(token.as_u64()),
             granted: AtomicU64::new(token.as_u64()),
             state: AtomicU8::new(LIVE),
+            yielding: AtomicBool::new(false),
+            stray_until,
             lost: Notify::new(),
             renewal_due: AtomicU64::new(0),
         };
@@ -132,6 +142,28 @@ impl Hold {
     pub(crate) fn handed(&self) -> Option<FencingToken> {
         let last = self.last_token();
         (last.as_u64() > self.granted.load(Ordering::Acquire)).then_some(last)
+    }
+
+    /// The last token that the server named.
+    pub(crate) fn named_token(&self) -> FencingToken {
+        FencingToken::new(self.granted.load(Ordering::Acquire))
+    }
+
+    /// Whether a copy of the acquire may still be on its way.
+    pub(crate) fn stray(&self) -> Stray {
+        match self.stray_until {
+            Some(until) if BootInstant::now() < until => Stray::Possible,
+            _ => Stray::None,
+        }
+    }
+
+    /// The server is asked, or has answered, whether this may go on.
+    pub(crate) fn set_yielding(&self, yielding: bool) {
+        self.yielding.store(yielding, Ordering::Release);
+    }
+
+    pub(crate) fn is_yielding(&self) -> bool {
+        self.yielding.load(Ordering::Acquire)
     }
 
     /// A fresh token from the server.

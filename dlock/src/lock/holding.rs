@@ -108,6 +108,7 @@ impl Holding {
             hold: hold.id.clone(),
             handed: hold.handed(),
             lease: hold.lease,
+            stray: hold.stray(),
         };
         let deadline = Instant::now() + self.inner.config.retry_for;
         let answer = self.inner.store.call(&hold.key, &op, deadline).await?;

@@ -13,7 +13,7 @@ use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind, Step};
 use crate::metrics::Via;
 use crate::mode::Mode;
-use crate::protocol::{Op, Reply};
+use crate::protocol::{Nonce, Op, PlaceTerms, Reply};
 use crate::store::Listening;
 use crate::token::FencingToken;
 
@@ -35,17 +35,12 @@ pub(super) async fn acquire(
 ) -> Result<Option<Arc<Hold>>, Error> {
     let inner = &lock.inner;
     let settings = &lock.settings;
-    let attempt = Attempt::new(inner, &lock.key, settings.lease);
-    let op = Op::Acquire {
-        hold: attempt.id.clone(),
-        mode,
-        lease: settings.lease,
-        owner: settings.owner.clone(),
-        queue: wait.may_wait().then_some(WAITER_LEASE),
-    };
+    let mut attempt = Attempt::new(inner, &lock.key, settings.lease);
+    let id = attempt.id.clone();
+    let nonce = Nonce::fresh();
     let mut listening = wait
         .may_wait()
-        .then(|| inner.store.listen_if_subscribed(&lock.key, &attempt.id))
+        .then(|| inner.store.listen_if_subscribed(&lock.key, &id, nonce))
         .flatten();
     let mut queued = false;
     let mut late = 0;
@@ -55,19 +50,34 @@ pub(super) async fn acquire(
         if let Some(listening) = &listening {
             listening.forget_grant();
         }
-        let answer = inner
-            .store
-            .call(&lock.key, &op, wait.cap(asked + inner.config.retry_for))
-            .await
-            .map_err(|error| match wait {
-                Wait::Until(_, waited) if queued && error.is_timeout() && wait.is_over() => {
-                    Error::timed_out_waiting(lock.key.name(), waited)
+        let heard = listening.as_ref().is_some_and(Listening::is_accountable);
+        let op = Op::Acquire {
+            hold: id.clone(),
+            mode,
+            lease: settings.lease,
+            owner: settings.owner.clone(),
+            place: wait.may_wait().then_some(PlaceTerms {
+                lease: WAITER_LEASE,
+                subscribed: heard,
+                nonce,
+            }),
+        };
+        attempt.asks();
+        let until = wait.cap(asked + inner.config.retry_for);
+        let answer = match inner.store.call(&lock.key, &op, until).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                attempt.unanswered();
+                match after_failure(lock, wait, queued, error) {
+                    Some(error) => return Err(error),
+                    None => continue,
                 }
-                _ => error,
-            })?;
+            }
+        };
+        attempt.answered(&answer);
         let (token, term) = match answer.reply {
             Reply::Granted(token) => (token, Term::Lease(answer.sent_at)),
-            Reply::Queued { retry, last } => {
+            Reply::Queued { retry, last, now } => {
                 queued = true;
                 if !std::mem::replace(&mut contended, true) {
                     lock.metrics().contended(mode);
@@ -75,7 +85,7 @@ pub(super) async fn acquire(
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
                     let until = wait.cap(asked + inner.config.response_timeout);
-                    let heard = inner.store.listen(&lock.key, &attempt.id, until);
+                    let heard = inner.store.listen(&lock.key, &id, nonce, until);
                     listening = Some(heard.await);
                     continue;
                 };
@@ -87,8 +97,10 @@ pub(super) async fn acquire(
                 let woken = pause(lock, wait, again, listening).await?;
                 free_since = woken.as_ref().map(|woken| woken.at);
                 match woken.and_then(|woken| woken.granted) {
-                    // Otherwise it is the grant of an earlier place, which has ended by now.
-                    Some(token) if Some(token) > last => (token, Term::Place(answer.sent_at)),
+                    Some(token) if fits(token, last, now, answer.sent_at) => {
+                        (token, Term::Place(answer.sent_at))
+                    }
+                    // That of an earlier place, which has ended by now, or nothing that a server would say.
                     _ => continue,
                 }
             }
@@ -104,18 +116,19 @@ pub(super) async fn acquire(
                 }
                 return Err(would_deadlock(lock));
             }
-            Reply::Done | Reply::Gone | Reply::Info(_) => {
+            Reply::Done | Reply::Gone | Reply::Info(_) | Reply::TooLate(_) | Reply::Again => {
                 return Err(Error::unexpected_reply(lock.key.name()));
             }
         };
         let hold = Arc::new(Hold::new(
             lock.key.clone(),
-            attempt.id.clone(),
+            id.clone(),
             mode,
             settings,
             Arc::clone(lock.metrics()),
             token,
             term,
+            attempt.stray_until(),
         ));
         if hold.deadline() <= hold.granted_at && !inner.is_closed() {
             late += 1;
@@ -135,6 +148,33 @@ pub(super) async fn acquire(
         }
         return Ok(Some(hold));
     }
+}
+
+/// The caller's error after a request that failed; `None` to ask again: who waits goes on for as long as servers answer
+/// at all.
+fn after_failure(lock: &RwLock, wait: Wait, queued: bool, error: Error) -> Option<Error> {
+    match wait {
+        Wait::Until(_, waited) if wait.is_over() => {
+            let in_line = queued && error.is_timeout();
+            let own = error.is_deferred() || in_line;
+            Some(if own {
+                Error::timed_out_waiting(lock.key.name(), waited)
+            } else {
+                error
+            })
+        }
+        Wait::Until(..) | Wait::Forever if error.is_deferred() => None,
+        _ => Some(error),
+    }
+}
+
+/// Whether a grant by message fits what the server has answered: larger than the last token then, and no larger than time
+/// allows, with 1 % for clocks that run at different rates and a second for what they are set by.
+fn fits(token: FencingToken, last: Option<FencingToken>, now: u64, sent_at: BootInstant) -> bool {
+    let passed = BootInstant::now().since(sent_at);
+    let most = passed + passed / 100 + Duration::from_secs(1);
+    let most = u64::try_from(most.as_micros()).unwrap_or(u64::MAX);
+    Some(token) > last && token.as_u64() <= now.saturating_add(most)
 }
 
 fn would_deadlock(lock: &RwLock) -> Error {

@@ -11,6 +11,11 @@ pub(crate) fn whole_millis(lease: Duration) -> Duration {
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }
 
+/// How long after it was sent an acquire may take effect: longer than the client waits for the answer.
+pub(crate) fn validity(response_timeout: Duration) -> Duration {
+    response_timeout + Duration::from_secs(1)
+}
+
 /// When to forget a lock that a hold with this lease leaves free; `None` if it expires soon
 /// enough by itself.
 pub(crate) fn forget_after(lease: Duration) -> Option<Duration> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::HoldId;
+use super::{HoldId, Nonce};
 use crate::token::FencingToken;
 
 /// A word to one waiter. It may get lost; who waits looks now and then anyway.
@@ -12,7 +12,14 @@ pub enum Message {
     Look(HoldId),
     /// The lock has been passed on to this acquisition, for as long as its place in the line
     /// would have been kept.
-    Granted(HoldId, FencingToken),
+    Granted {
+        /// Who holds the lock now.
+        hold: HoldId,
+        /// What the waiter has sent with its request.
+        nonce: Nonce,
+        /// The token of the grant.
+        token: FencingToken,
+    },
 }
 
 impl Message {
@@ -20,19 +27,25 @@ impl Message {
     #[must_use]
     pub fn hold(&self) -> &HoldId {
         match self {
-            Self::Look(hold) | Self::Granted(hold, _) => hold,
+            Self::Look(hold) | Self::Granted { hold, .. } => hold,
         }
     }
 
-    /// Reads what the scripts publish: `<hold id>` or `<hold id> <token>`.
+    /// Reads what the scripts publish: `<hold id>` or `<hold id> <nonce> <token>`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Some(match text.split_once(' ') {
-            None => Self::Look(HoldId::parse(text)?),
-            Some((hold, token)) => {
-                Self::Granted(HoldId::parse(hold)?, FencingToken::new(token.parse().ok()?))
-            }
-        })
+        let mut words = text.split(' ');
+        let hold = HoldId::parse(words.next()?)?;
+        let message = match (words.next(), words.next()) {
+            (None, _) => Self::Look(hold),
+            (Some(nonce), Some(token)) => Self::Granted {
+                hold,
+                nonce: Nonce::parse(nonce)?,
+                token: FencingToken::new(token.parse().ok()?),
+            },
+            (Some(_), None) => return None,
+        };
+        words.next().is_none().then_some(message)
     }
 }
 
@@ -40,7 +53,7 @@ impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Look(hold) => hold.fmt(f),
-            Self::Granted(hold, token) => write!(f, "{hold} {token}"),
+            Self::Granted { hold, nonce, token } => write!(f, "{hold} {nonce} {token}"),
         }
     }
 }

@@ -3,14 +3,16 @@
 mod hold_id;
 mod lease;
 mod message;
+mod nonce;
 mod op;
 mod reply;
 mod wire;
 
 pub use hold_id::{ClientId, HoldId};
-pub(crate) use lease::{forget_after, whole_millis};
+pub(crate) use lease::{forget_after, validity, whole_millis};
 pub use message::Message;
-pub use op::Op;
+pub use nonce::Nonce;
+pub use op::{Op, PlaceTerms, Stray};
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};
 pub use wire::{Script, decode, encode, encode_plain};
-pub(crate) use wire::{encode_without_line, wants_line, wants_script};
+pub(crate) use wire::{has_plain, wants_script};

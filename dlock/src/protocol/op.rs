@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::HoldId;
+use super::{HoldId, Nonce};
 use crate::mode::Mode;
 use crate::token::FencingToken;
 
-/// One operation. Each is one round trip, and sending it twice has the effect of once.
+/// One operation. Each is one round trip, and sending it twice has the effect of once, however late the second
+/// copy arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     /// Take the lock, or a place in its line.
@@ -20,8 +21,8 @@ pub enum Op {
         lease: Duration,
         /// Whose hold it is, for re-entry; `None` stands for this hold alone.
         owner: Option<Arc<str>>,
-        /// Queue when the lock is not free, and keep the place for this long.
-        queue: Option<Duration>,
+        /// Queue when the lock is not free; `None` is busy then.
+        place: Option<PlaceTerms>,
     },
     /// Give a hold back.
     Release {
@@ -31,6 +32,8 @@ pub enum Op {
         handed: Option<FencingToken>,
         /// How long it would have lasted.
         lease: Duration,
+        /// Whether a copy of the acquire may still be on its way.
+        stray: Stray,
     },
     /// Extend a hold.
     Renew {
@@ -43,6 +46,8 @@ pub enum Op {
     Abandon {
         /// The acquisition to undo.
         hold: HoldId,
+        /// Whether the acquire, or a copy of it, may still be on its way.
+        stray: Stray,
     },
     /// Let the line in if anybody waits, otherwise carry on with a fresh token.
     Yield {
@@ -52,9 +57,34 @@ pub enum Op {
         handed: Option<FencingToken>,
         /// How long it lasts from now if it goes on.
         lease: Duration,
+        /// The last token that the server named for this hold: by it, a late copy is known.
+        seen: FencingToken,
+        /// Whether a copy of the acquire may still be on its way.
+        stray: Stray,
     },
     /// Read the state of the lock.
     Inspect,
+}
+
+/// How a place in the line is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlaceTerms {
+    /// For how long without a refresh.
+    pub lease: Duration,
+    /// Whether the waiter hears messages: one that does not hear although it said so is passed over.
+    pub subscribed: bool,
+    /// What a grant by message has to repeat.
+    pub nonce: Nonce,
+}
+
+/// Whether an acquire whose outcome is settled may still arrive at the server. If so, the server is told to ignore it
+/// for as long as such a request is valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stray {
+    /// Every request was answered.
+    None,
+    /// One was not.
+    Possible,
 }
 
 impl Op {
@@ -72,6 +102,17 @@ impl Op {
             Self::Abandon { .. } => "abandon",
             Self::Yield { .. } => "yield",
             Self::Inspect => "inspect",
+        }
+    }
+
+    /// Whether an acquire of which this settles the outcome may still arrive.
+    #[must_use]
+    pub fn stray(&self) -> Stray {
+        match self {
+            Self::Release { stray, .. }
+            | Self::Abandon { stray, .. }
+            | Self::Yield { stray, .. } => *stray,
+            Self::Acquire { .. } | Self::Renew { .. } | Self::Inspect => Stray::None,
         }
     }
 

@@ -16,6 +16,8 @@ pub enum Reply {
         retry: Duration,
         /// The last token granted so far: if the lock is passed on to this place, the token is larger.
         last: Option<FencingToken>,
+        /// The lock's time, in microseconds: tokens granted later are at most so much larger as time goes on.
+        now: u64,
     },
     /// Not free; nothing was left behind. Worth another look after this long.
     Busy(Duration),
@@ -23,8 +25,12 @@ pub enum Reply {
     WouldDeadlock,
     /// Done: released, renewed, abandoned, or yielded to somebody.
     Done,
-    /// There was no such hold (or, for abandon, neither hold nor place).
+    /// There was no such hold (or, for abandon, neither hold nor place; for acquire, it has been given up).
     Gone,
+    /// An acquire came later than it was valid; the server's time in microseconds.
+    TooLate(u64),
+    /// A piece of a long clean-up is done: to be asked again at once.
+    Again,
     /// The state of the lock.
     Info(LockInfo),
 }
@@ -36,10 +42,14 @@ pub struct LockInfo {
     /// The last token granted, while the server remembers it: until a second after the last hold's
     /// lease would have ended, or a minute after its release if that is earlier.
     pub last_token: Option<FencingToken>,
-    /// Who holds the lock now, by id.
+    /// Who holds the lock now, by id: 100 of them at most.
     pub holders: Vec<HoldInfo>,
-    /// Who waits: writers in their order, then readers in theirs.
+    /// Who waits: writers in their order, then readers in theirs; 100 of them at most.
     pub waiters: Vec<WaiterInfo>,
+    /// How many holds are recorded beyond those listed. The leases of some may be over.
+    pub more_holders: u64,
+    /// How many places in the line are recorded beyond those listed. Some may be over.
+    pub more_waiters: u64,
 }
 
 impl LockInfo {

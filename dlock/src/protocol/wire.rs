@@ -1,17 +1,20 @@
 //! How operations are written for Redis, and their answers read. Nothing else knows.
 
-use std::io::Write as _;
+use std::fmt;
 use std::time::Duration;
 
 use redis::{Cmd, RedisWrite, Value};
 
-use super::{HoldInfo, LockInfo, Op, Reply, WaiterInfo, forget_after, whole_millis};
+use super::{HoldInfo, LockInfo, Op, Reply, Stray, WaiterInfo, forget_after, whole_millis};
 use crate::key::LockKey;
 use crate::mode::Mode;
 use crate::token::FencingToken;
 
 /// How long a key outlives the latest deadline in it, rounded up.
 const GRACE_MILLIS: u128 = 1001;
+
+/// How many holds, and how many waiters, an inspection lists.
+const LISTED: u32 = 100;
 
 /// The scripts, one per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,35 +58,123 @@ impl Script {
     }
 }
 
-/// Appends what follows the script in `EVAL` and `EVALSHA`: the keys and the arguments.
+/// Appends what follows the script in `EVAL` and `EVALSHA`: the key and the arguments.
 ///
-/// `publish` is the command that wakes waiters (`SPUBLISH`, `PUBLISH`, or empty for none).
-pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str) {
-    // A renewal is no business of the line. With one key it works all through a slot migration.
-    write(cmd, key, op, publish, !matches!(op, Op::Renew { .. }));
+/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH` on a single server, `L` by `PUBLISH` in a
+/// cluster, where nobody knows who hears, empty not at all. `valid_until` is the server's time in microseconds
+/// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
+pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until: u64) {
+    let publishing = Publishing(publish, key.prefix().len());
+    cmd.write_arg(b"1");
+    cmd.write_arg(key.as_str().as_bytes());
+    let buried_until = |stray: Stray| match stray {
+        Stray::None => 0,
+        Stray::Possible => valid_until,
+    };
+    match op {
+        Op::Acquire {
+            hold,
+            mode,
+            lease,
+            owner,
+            place,
+        } => {
+            let millis = whole_millis(*lease).as_millis();
+            let mode = match mode {
+                Mode::Read => 'r',
+                Mode::Write => 'w',
+            };
+            let owner = owner.as_deref().unwrap_or("");
+            cmd.write_arg_fmt(format_args!("={hold}"));
+            cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
+            cmd.write_arg_fmt(millis + GRACE_MILLIS);
+            match place {
+                None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - ")),
+                Some(place) => {
+                    let (lease, ear) = (place.lease.as_micros(), u8::from(place.subscribed));
+                    let nonce = place.nonce;
+                    cmd.write_arg_fmt(format_args!(
+                        "{valid_until:016} {lease} {ear} {nonce} {publishing}"
+                    ));
+                }
+            }
+        }
+        Op::Release {
+            hold,
+            handed,
+            lease,
+            stray,
+        } => {
+            cmd.write_arg_fmt(hold);
+            match forget_after(*lease) {
+                Some(forget) => cmd.write_arg_fmt(forget.as_millis() + GRACE_MILLIS),
+                None => cmd.write_arg(b""),
+            }
+            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
+            cmd.write_arg_fmt(buried_until(*stray));
+            cmd.write_arg_fmt(&publishing);
+        }
+        Op::Renew { hold, lease } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
+        }
+        Op::Abandon { hold, stray } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(buried_until(*stray));
+            cmd.write_arg_fmt(&publishing);
+        }
+        Op::Yield {
+            hold,
+            handed,
+            lease,
+            seen,
+            stray,
+        } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
+            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
+            cmd.write_arg_fmt(seen);
+            cmd.write_arg_fmt(buried_until(*stray));
+            cmd.write_arg_fmt(&publishing);
+        }
+        Op::Inspect => cmd.write_arg_fmt(LISTED),
+    }
 }
 
-/// The same with the lock's own key only, for acquire and release: shorter, and it works while the slot migrates, when
-/// a server that has some of the keys of a request and lacks others refuses it. [`wants_line`] tells
-/// whether the script could not do without the other keys.
-pub(crate) fn encode_without_line(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str) {
-    write(cmd, key, op, publish, false);
+/// How to publish, and where the key's prefix ends, behind which `~c` makes it a channel.
+struct Publishing<'p>(&'p str, usize);
+
+impl fmt::Display for Publishing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self("", _) => Ok(()),
+            Self(publish, prefix) => write!(f, "{publish}{prefix}"),
+        }
+    }
 }
 
-/// The command of Redis that does what a release does to a lock's only hold if nobody waits and there is nothing
-/// else to note; `None` for all other operations. It is a fraction of the work of a script. The answer 0 says that
-/// it has found nothing, which is for the script to judge.
+/// Whether there is a command of Redis that does what an operation does to a lock's only hold if nobody waits and
+/// there is nothing else to note.
+pub(crate) fn has_plain(op: &Op) -> bool {
+    match op {
+        Op::Release {
+            handed: None,
+            lease,
+            stray: Stray::None,
+            ..
+        } => forget_after(*lease).is_none(),
+        _ => false,
+    }
+}
+
+/// That command, for a release; it is a fraction of the work of a script. The answer 0 says that it has found nothing,
+/// which is for the script to judge.
 #[must_use]
 pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
-    let Op::Release {
-        hold,
-        handed: None,
-        lease,
-    } = op
-    else {
+    let Op::Release { hold, .. } = op else {
         return None;
     };
-    if forget_after(*lease).is_some() {
+    if !has_plain(op) {
         return None;
     }
     let mut cmd = Cmd::with_capacity(3, key.as_str().len() + 64);
@@ -96,98 +187,6 @@ pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
 /// Whether the plain command has found nothing to do.
 pub(crate) fn wants_script(value: &Value) -> bool {
     int(value) == Some(0)
-}
-
-/// Whether a script that got the lock's own key only answers that it needs the line's keys too;
-/// then it has changed nothing.
-pub(crate) fn wants_line(value: &Value) -> bool {
-    matches!(value, Value::Array(parts) if parts.first().and_then(int) == Some(9))
-}
-
-fn write(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, with_line: bool) {
-    let (prefix, tagged) = (key.prefix(), key.tagged());
-    cmd.write_arg(if with_line { b"4" } else { b"1" });
-    cmd.write_arg(key.as_str().as_bytes());
-    if with_line {
-        for part in ["~l:", "~w:", "~r:"] {
-            write_joined(cmd, [prefix, part, tagged, ""]);
-        }
-    }
-    match op {
-        Op::Acquire {
-            hold,
-            mode,
-            lease,
-            owner,
-            queue,
-        } => {
-            let millis = whole_millis(*lease).as_millis();
-            let mode = match mode {
-                Mode::Read => 'r',
-                Mode::Write => 'w',
-            };
-            let owner = owner.as_deref().unwrap_or("");
-            cmd.write_arg_fmt(format_args!("={hold}"));
-            cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
-            cmd.write_arg_fmt(millis + GRACE_MILLIS);
-            if with_line {
-                cmd.write_arg_fmt(queue.map_or(0, |queue| queue.as_micros()));
-            }
-        }
-        Op::Release {
-            hold,
-            handed,
-            lease,
-        } => {
-            cmd.write_arg_fmt(hold);
-            let forget = forget_after(*lease);
-            if !with_line && handed.is_none() && forget.is_none() {
-                return;
-            }
-            match forget {
-                Some(forget) => cmd.write_arg_fmt(forget.as_millis() + GRACE_MILLIS),
-                None => cmd.write_arg(b""),
-            }
-            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
-            if with_line {
-                write_channel(cmd, prefix, tagged, publish);
-            }
-        }
-        Op::Renew { hold, lease } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
-        }
-        Op::Abandon { hold } => {
-            cmd.write_arg_fmt(hold);
-            write_channel(cmd, prefix, tagged, publish);
-        }
-        Op::Yield {
-            hold,
-            handed,
-            lease,
-        } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
-            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
-            write_channel(cmd, prefix, tagged, publish);
-        }
-        Op::Inspect => {}
-    }
-}
-
-/// Appends how waiters are told.
-fn write_channel(cmd: &mut Cmd, prefix: &str, tagged: &str, publish: &str) {
-    cmd.write_arg(publish.as_bytes());
-    write_joined(cmd, [prefix, "~c:", tagged, ":"]);
-}
-
-/// Appends an argument made of pieces; formatting them would take several times as long.
-fn write_joined(cmd: &mut Cmd, pieces: [&str; 4]) {
-    let mut argument = cmd.writer_for_next_arg();
-    for piece in pieces {
-        // Writing to memory does not fail.
-        let _ = argument.write_all(piece.as_bytes());
-    }
 }
 
 /// Reads a script's answer; `None` if it is not one.
@@ -215,16 +214,27 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
         (Op::Acquire { .. }, 2) => Reply::Queued {
             retry: retry?,
             last: token(parts.get(2).and_then(int)?),
+            now: parts.get(3).and_then(int)?,
         },
         (Op::Acquire { .. }, 0) => Reply::Busy(retry?),
         (Op::Acquire { .. }, 3) => Reply::WouldDeadlock,
+        (Op::Acquire { .. }, 4) => Reply::Gone,
+        (Op::Acquire { .. }, 5) => Reply::Again,
+        (Op::Acquire { .. }, 6) => Reply::TooLate(parts.get(1).and_then(int)?),
         (Op::Yield { .. }, 2) => Reply::Done,
         _ => return None,
     })
 }
 
 fn info(parts: &[Value]) -> Option<LockInfo> {
-    let [last, Value::Array(holds), Value::Array(waiters)] = parts else {
+    let [
+        last,
+        Value::Array(holds),
+        Value::Array(waiters),
+        more_holders,
+        more_waiters,
+    ] = parts
+    else {
         return None;
     };
     let last = int(last)?;
@@ -254,6 +264,8 @@ fn info(parts: &[Value]) -> Option<LockInfo> {
                 })
             })
             .collect::<Option<_>>()?,
+        more_holders: int(more_holders)?,
+        more_waiters: int(more_waiters)?,
     })
 }
 

@@ -10,7 +10,7 @@ use super::task;
 use crate::clock::BootInstant;
 use crate::key::LockKey;
 use crate::lock::Hold;
-use crate::protocol::{HoldId, Op};
+use crate::protocol::{HoldId, Op, Stray};
 use crate::store::Store;
 
 /// One release or abandon to deliver.
@@ -42,13 +42,21 @@ impl ReleaseQueue {
             hold: hold.id.clone(),
             handed: hold.handed(),
             lease: hold.lease,
+            stray: hold.stray(),
         };
         self.push(hold.key.clone(), op, hold.lease, self.begin());
     }
 
     /// Undoes an acquire that nobody wants any more.
-    pub(crate) fn abandon(&self, key: LockKey, hold: HoldId, lease: Duration, pending: Pending) {
-        self.push(key, Op::Abandon { hold }, lease, pending);
+    pub(crate) fn abandon(
+        &self,
+        key: LockKey,
+        hold: HoldId,
+        stray: Stray,
+        lease: Duration,
+        pending: Pending,
+    ) {
+        self.push(key, Op::Abandon { hold, stray }, lease, pending);
     }
 
     fn push(&self, key: LockKey, op: Op, lease: Duration, pending: Pending) {

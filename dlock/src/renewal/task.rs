@@ -123,7 +123,8 @@ fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) 
             }
         }
         Ok(_) => {
-            if hold.is_live() {
+            // One that has been given to others is theirs: the answer to that tells.
+            if hold.is_live() && !hold.is_yielding() {
                 hold.metrics.renewal("lost");
                 renewals.lose(hold, LossReason::Removed);
             }

@@ -8,7 +8,7 @@ mod wakeups;
 
 pub use answer::Answer;
 pub(crate) use backend::{Listening, NodeId, Store};
-pub use memory::{MemoryStore, ServerClock};
+pub use memory::{MemoryStore, Post, ServerClock};
 pub use redis::{
     Counter, Endpoint, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
     RedisStats, RedisStore, ScriptLoad, source as script_source,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::protocol::{HoldId, Message};
+use crate::protocol::{HoldId, Message, Nonce};
 use crate::token::FencingToken;
 
 /// The waiters of one client.
@@ -17,8 +17,11 @@ pub struct Wakeups {
 }
 
 /// What one waiter has been told and has not heard yet.
-#[derive(Default)]
 struct Ear {
+    /// Where its messages come from: the channel, or the lock's key.
+    about: Arc<str>,
+    /// What a grant has to repeat.
+    nonce: Nonce,
     /// The token of a grant; 0 for none.
     granted: AtomicU64,
     notify: Notify,
@@ -27,8 +30,13 @@ struct Ear {
 impl Wakeups {
     /// Starts to listen for a hold's wake-up. One that comes before [`Listener::woken`] is
     /// awaited is kept.
-    pub fn listen(self: &Arc<Self>, hold: &HoldId) -> Listener {
-        let ear = Arc::<Ear>::default();
+    pub fn listen(self: &Arc<Self>, hold: &HoldId, about: Arc<str>, nonce: Nonce) -> Listener {
+        let ear = Arc::new(Ear {
+            about,
+            nonce,
+            granted: AtomicU64::new(0),
+            notify: Notify::new(),
+        });
         self.lock().insert(hold.clone(), Arc::clone(&ear));
         Listener {
             wakeups: Arc::clone(self),
@@ -37,12 +45,29 @@ impl Wakeups {
         }
     }
 
-    /// Tells one waiter.
-    pub fn tell(&self, message: &Message) {
-        if let Some(ear) = self.lock().get(message.hold()) {
-            if let Message::Granted(_, token) = message {
-                ear.granted.store(token.as_u64(), Ordering::Release);
+    /// Tells one waiter what came from there; whether it is listening. A grant from elsewhere, or without what the waiter
+    /// has sent along with its request, is none.
+    pub fn tell(&self, about: &str, message: &Message) -> bool {
+        let waiting = self.lock();
+        let Some(ear) = waiting.get(message.hold()) else {
+            return false;
+        };
+        if *ear.about != *about {
+            return false;
+        }
+        if let Message::Granted { nonce, token, .. } = message {
+            if *nonce != ear.nonce {
+                return false;
             }
+            ear.granted.store(token.as_u64(), Ordering::Release);
+        }
+        ear.notify.notify_one();
+        true
+    }
+
+    /// Wakes one waiter to look again.
+    pub fn wake(&self, hold: &HoldId) {
+        if let Some(ear) = self.lock().get(hold) {
             ear.notify.notify_one();
         }
     }

@@ -7,8 +7,10 @@
 mod clock;
 mod lock;
 mod named;
+mod post;
 mod shard;
 mod store;
 
 pub use clock::ServerClock;
+pub use post::Post;
 pub use store::MemoryStore;

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use super::lock::Lock;
+use super::post::Post;
 use crate::key::LockKey;
 use crate::key_map::KeyMap;
-use crate::protocol::{Message, Op, Reply};
+use crate::protocol::{Op, Reply};
 
 /// From this many locks on, free ones are forgotten at once instead of after their second of
 /// grace, so that memory follows what is held and not what has passed through.
@@ -22,22 +23,35 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// Carries out one operation; the reply, and whom it lets in.
-    pub(super) fn apply(&mut self, key: &LockKey, op: &Op, time: u64) -> (Reply, Vec<Message>) {
+    /// Carries out one operation.
+    pub(super) fn apply(
+        &mut self,
+        key: &LockKey,
+        op: &Op,
+        valid_until: u64,
+        time: u64,
+        post: &mut Post<'_>,
+    ) -> Reply {
         if let Some(lock) = self.locks.get_mut(key) {
             if lock.is_forgotten(time) {
                 *lock = Lock::default();
             }
-            return lock.apply(op, time);
+            return lock.apply(op, valid_until, time, post);
         }
         let mut lock = Lock::default();
-        let answer = lock.apply(op, time.max(self.floor));
-        if !lock.is_free() {
+        let reply = lock.apply(op, valid_until, time.max(self.floor), post);
+        if !lock.is_idle() {
             self.sweep(time);
             self.locks.insert(key.clone(), lock);
             self.round.push_back(key.clone());
         }
-        answer
+        reply
+    }
+
+    /// A lock's time, and until when it is remembered.
+    pub(super) fn times(&self, key: &LockKey, time: u64) -> (u64, u64) {
+        let lock = self.locks.get(key).filter(|lock| !lock.is_forgotten(time));
+        lock.map_or((time, 0), |lock| (lock.time(time), lock.remembered_until()))
     }
 
     /// The keys of the locks that are remembered.
@@ -61,7 +75,7 @@ impl Shard {
             };
             if lock.is_forgotten(time) {
                 self.locks.remove(&key);
-            } else if crowded && lock.is_free() {
+            } else if crowded && lock.is_idle() {
                 self.floor = self.floor.max(lock.last_token() + 1);
                 self.locks.remove(&key);
             } else {
@@ -75,10 +89,10 @@ impl Shard {
 mod tests {
     use std::time::Duration;
 
-    use super::{CROWDED, Shard};
+    use super::{CROWDED, Post, Shard};
     use crate::key::LockKey;
     use crate::mode::Mode;
-    use crate::protocol::{HoldId, Op, Reply};
+    use crate::protocol::{HoldId, Op, Reply, Stray};
 
     const SECOND: u64 = 1_000_000;
 
@@ -90,15 +104,19 @@ mod tests {
         HoldId::parse("client/1/0").expect("valid")
     }
 
+    fn apply(shard: &mut Shard, n: usize, op: &Op, time: u64) -> Reply {
+        shard.apply(&key(n), op, u64::MAX, time, &mut Post::new(&mut |_| true))
+    }
+
     fn lock(shard: &mut Shard, n: usize, time: u64) -> u64 {
         let acquire = Op::Acquire {
             hold: id(),
             mode: Mode::Write,
             lease: Duration::from_secs(10),
             owner: None,
-            queue: None,
+            place: None,
         };
-        match shard.apply(&key(n), &acquire, time).0 {
+        match apply(shard, n, &acquire, time) {
             Reply::Granted(token) => token.as_u64(),
             other => panic!("{other:?}"),
         }
@@ -109,8 +127,9 @@ mod tests {
             hold: id(),
             handed: None,
             lease: Duration::from_secs(10),
+            stray: Stray::None,
         };
-        assert_eq!(shard.apply(&key(n), &release, time).0, Reply::Done);
+        assert_eq!(apply(shard, n, &release, time), Reply::Done);
     }
 
     #[test]
@@ -159,10 +178,11 @@ mod tests {
     #[test]
     fn an_operation_that_leaves_nothing_behind_makes_no_entry() {
         let mut shard = Shard::default();
-        assert_eq!(
-            shard.apply(&key(0), &Op::Abandon { hold: id() }, SECOND).0,
-            Reply::Gone
-        );
+        let abandon = Op::Abandon {
+            hold: id(),
+            stray: Stray::None,
+        };
+        assert_eq!(apply(&mut shard, 0, &abandon, SECOND), Reply::Gone);
         assert!(shard.locks.is_empty());
     }
 }

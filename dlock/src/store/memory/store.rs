@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use super::clock::{ServerClock, WallClock};
 use super::named::named;
+use super::post::Post;
 use super::shard::Shard;
 use crate::key::LockKey;
 use crate::protocol::{ClientId, Message, Op, Reply};
@@ -56,20 +57,29 @@ impl MemoryStore {
         clients.insert(client.clone(), Arc::downgrade(wakeups));
     }
 
-    /// Carries out one operation and wakes those it lets in.
+    /// Carries out one operation and wakes those it lets in. Requests are never late here.
     pub fn apply(&self, key: &LockKey, op: &Op) -> Reply {
-        let (reply, messages) = self.decide(key, op);
-        for message in &messages {
-            self.deliver(message);
-        }
-        reply
+        let valid_until = match op {
+            Op::Acquire { .. } => u64::MAX,
+            _ => 0,
+        };
+        let mut deliver = |message: &Message| self.deliver(key, message);
+        self.decide(key, op, valid_until, &mut Post::new(&mut deliver))
     }
 
-    /// Carries out one operation; what it tells those whom it lets in is left to the caller.
-    pub fn decide(&self, key: &LockKey, op: &Op) -> (Reply, Vec<Message>) {
+    /// Carries out one operation as a server does: an acquire has an effect until `valid_until` only, in microseconds,
+    /// which is also how long one that may still come is ignored once its outcome is settled.
+    pub fn decide(&self, key: &LockKey, op: &Op, valid_until: u64, post: &mut Post<'_>) -> Reply {
         let mut shard = self.shard(key);
         let time = self.clock.micros();
-        shard.apply(key, op, time)
+        shard.apply(key, op, valid_until, time, post)
+    }
+
+    /// The lock's time now, in microseconds, and until when the server remembers the lock, for tests.
+    #[must_use]
+    pub fn times(&self, key: &LockKey) -> (u64, u64) {
+        let time = self.clock.micros();
+        self.shard(key).times(key, time)
     }
 
     /// The keys of all locks that start with `stem`.
@@ -95,12 +105,11 @@ impl MemoryStore {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn deliver(&self, message: &Message) {
+    /// Wakes a waiter; whether it listens.
+    fn deliver(&self, key: &LockKey, message: &Message) -> bool {
         let clients = self.clients.read().unwrap_or_else(PoisonError::into_inner);
         let wakeups = clients.get(message.hold().client()).and_then(Weak::upgrade);
         drop(clients);
-        if let Some(wakeups) = wakeups {
-            wakeups.tell(message);
-        }
+        wakeups.is_some_and(|wakeups| wakeups.tell(key.as_str(), message))
     }
 }

@@ -66,15 +66,14 @@ impl Core {
                 return all(trouble.into_error());
             }
         };
-        let now = Instant::now();
+        let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let mut pipeline = Pipeline::with_capacity(batch.len());
         let mut forms = Vec::with_capacity(batch.len());
         for (key, op) in batch {
-            let (form, cmd) = self.compose(key, op, now);
+            let form = self.form(key, op, sent);
             forms.push(form);
-            pipeline.add_command(cmd);
+            pipeline.add_command(self.compose(form, key, op, node, sent_at));
         }
-        let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let until = deadline.min(sent + self.env.options.response_timeout);
         match lease.connection.request_all(&pipeline, until).await {
             Ok(values) => {
@@ -114,7 +113,7 @@ impl Core {
         };
         let at = node.address();
         match Refusal::of(&error, at) {
-            Refusal::Moved(_) | Refusal::Ask(_) | Refusal::NoScript | Refusal::Split => None,
+            Refusal::Moved(_) | Refusal::Ask(_) | Refusal::NoScript => None,
             Refusal::Fatal(kind) => Some(Err(fatal(
                 kind,
                 &error,

@@ -54,8 +54,9 @@ impl Core {
         topology.node(slot).map_or(NodeId::NOBODY, |node| node.id())
     }
 
-    pub(super) fn publish_command(&self) -> &'static str {
-        self.env.publish.get().command()
+    /// How scripts are told to publish.
+    pub(super) fn publishing(&self) -> &'static str {
+        self.env.publish.get().letter(self.is_cluster)
     }
 
     /// The node at an address that a redirect named.

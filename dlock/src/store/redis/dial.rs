@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use redis::{Pipeline, PushInfo, PushKind, RedisError};
+use redis::{Pipeline, PushInfo, PushKind, RedisError, Value};
 use tokio::time::{Instant, sleep};
 
 use super::backoff::Backoff;
@@ -12,6 +12,8 @@ use super::connection::{Connection, NoAnswer};
 use super::failure::{Trouble, login_error};
 use super::node::{Link, Node};
 use super::request::add_loads;
+use super::view::text;
+use crate::clock::BootInstant;
 use crate::error::Error;
 
 /// The state of connecting.
@@ -105,8 +107,8 @@ impl Dialing {
         Ok(Link { serial, connection })
     }
 
-    /// Names the connection and loads the scripts. Being refused that is no harm: it only costs `NOSCRIPT`
-    /// answers later.
+    /// Names the connection, asks for the time and loads the scripts. Being refused that is no harm: it only costs
+    /// a second request later.
     async fn prepare(&self, mut connection: Connection) -> Result<(), RedisError> {
         let env = self.node.env();
         let mut pipeline = Pipeline::with_capacity(8);
@@ -114,11 +116,18 @@ impl Dialing {
             .cmd("CLIENT")
             .arg("SETNAME")
             .arg(env.client.as_str());
+        pipeline.cmd("TIME");
         add_loads(&mut pipeline);
         let until = Instant::now() + env.options.connect_timeout;
         match connection.request_all(&pipeline, until).await {
             Err(NoAnswer::Io(error)) => Err(error),
-            Ok(_) | Err(NoAnswer::Silence) => Ok(()),
+            Err(NoAnswer::Silence) => Ok(()),
+            Ok(answers) => {
+                if let Some(micros) = answers.get(1).and_then(time) {
+                    self.node.time.learn(micros, BootInstant::now());
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -133,6 +142,16 @@ impl Drop for Dialing {
             });
         }
     }
+}
+
+/// The answer to `TIME`, in microseconds.
+fn time(answer: &Value) -> Option<u64> {
+    let Value::Array(parts) = answer else {
+        return None;
+    };
+    let mut numbers = parts.iter().map(|part| text(part)?.parse::<u64>().ok());
+    let (seconds, micros) = (numbers.next()??, numbers.next()??);
+    seconds.checked_mul(1_000_000)?.checked_add(micros)
 }
 
 /// Hears of the end of connection `serial`.

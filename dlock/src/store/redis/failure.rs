@@ -19,8 +19,6 @@ pub(super) enum Refusal {
     NoScript,
     /// A replica answered: the topology has changed.
     ReadOnly,
-    /// Some of the keys have moved to another server, and some have not or do not exist.
-    Split,
     /// Nobody can serve the key at the moment.
     Later,
     /// Trying again would not help.
@@ -40,8 +38,10 @@ impl Refusal {
             "ASK" => Self::Ask(target()),
             "NOSCRIPT" => Self::NoScript,
             "READONLY" => Self::ReadOnly,
-            "TRYAGAIN" => Self::Split,
-            "CLUSTERDOWN" | "LOADING" | "MASTERDOWN" | "BUSY" | "NOREPLICAS" => Self::Later,
+            "TRYAGAIN" | "CLUSTERDOWN" | "LOADING" | "MASTERDOWN" | "BUSY" | "NOREPLICAS" => {
+                Self::Later
+            }
+            "DLOCKFOREIGN" => Self::Fatal(ErrorKind::ForeignKey),
             "WRONGTYPE" => Self::Fatal(ErrorKind::ForeignKey),
             "NOPERM" | "NOAUTH" | "WRONGPASS" => Self::Fatal(ErrorKind::Unauthorized),
             // Redis 6.2 wraps what a command inside of a script answers; 7 does so for ACLs.
@@ -54,8 +54,10 @@ impl Refusal {
                 Self::Fatal(ErrorKind::Unauthorized)
             }
             _ if details.contains("max number of clients") => Self::Later,
-            // A slot that is being moved away under a running script.
-            _ if details.contains("non local key") => Self::Later,
+            // A slot that is being moved away under a running script, as Redis and as Valkey put it.
+            _ if details.contains("non local key") || details.contains("undeclared keys") => {
+                Self::Later
+            }
             _ => Self::Fatal(ErrorKind::Server),
         }
     }
@@ -90,7 +92,7 @@ impl Trouble {
         let message = self.to_string();
         match self {
             Self::Io(_, cause) => Error::with_cause(kind, message, cause),
-            Self::Refused(_, cause) => Error::with_cause(kind, message, cause),
+            Self::Refused(_, cause) => Error::deferred(message, cause),
             Self::Silence(_) | Self::Nobody => Error::new(kind, message),
         }
     }
@@ -145,6 +147,11 @@ pub(super) fn fatal(
     let said = Said(error);
     let message = match kind {
         ErrorKind::Unauthorized => return unauthorized(&said.to_string(), at, options),
+        ErrorKind::ForeignKey if error.code() == "DLOCKFOREIGN" => format!(
+            "the lock `{key}` on Redis at {at} cannot be used: {}; bring all clients to versions that share a \
+             record, or give the locks a prefix of their own",
+            error.details().unwrap_or_default()
+        ),
         ErrorKind::ForeignKey => format!(
             "the key `{key}` on Redis at {at} is not a lock of this crate ({said}); delete it, or give \
              the locks a prefix of their own"
@@ -228,7 +235,7 @@ mod tests {
             ),
             (
                 "TRYAGAIN Multiple keys request during rehashing of slot",
-                Refusal::Split,
+                Refusal::Later,
             ),
             ("CLUSTERDOWN The cluster is down", Refusal::Later),
             (
@@ -251,6 +258,15 @@ mod tests {
             (
                 "ERR ACL failure in script: User u has no permissions to run the 'hset' command",
                 Refusal::Fatal(ErrorKind::Unauthorized),
+            ),
+            (
+                "ERR Unable to execute command 'hset' in script because undeclared keys were accessed during \
+                 rehashing of the slot",
+                Refusal::Later,
+            ),
+            (
+                "DLOCKFOREIGN this lock was written by another version of dlock",
+                Refusal::Fatal(ErrorKind::ForeignKey),
             ),
             ("OOM command not allowed", Refusal::Fatal(ErrorKind::Server)),
         ] {

@@ -26,6 +26,7 @@ mod refresher;
 mod request;
 mod route;
 mod script;
+mod server_time;
 mod stats;
 mod survey;
 mod tasks;
@@ -43,7 +44,7 @@ use self::probe::probe;
 use super::Answer;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{ClientId, HoldId, Op};
+use crate::protocol::{ClientId, HoldId, Nonce, Op};
 use crate::slot::Slot;
 
 pub use node::NodeId;
@@ -109,21 +110,32 @@ impl RedisStore {
 
     /// Makes sure that a wake-up of this hold is heard; takes until `until` or the response timeout at
     /// most, and then goes on in the background.
-    pub async fn listen(&self, key: &LockKey, hold: &HoldId, until: Instant) -> Listening {
+    pub async fn listen(
+        &self,
+        key: &LockKey,
+        hold: &HoldId,
+        nonce: Nonce,
+        until: Instant,
+    ) -> Listening {
         let until = until.min(Instant::now() + self.core.env.options.response_timeout);
-        self.core.pubsub.listen(key, hold, until).await
+        self.core.pubsub.listen(key, hold, nonce, until).await
     }
 
     /// Listens if the channel is live already, which costs nothing.
     #[must_use]
-    pub fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
-        self.core.pubsub.listen_if_subscribed(key, hold)
+    pub fn listen_if_subscribed(
+        &self,
+        key: &LockKey,
+        hold: &HoldId,
+        nonce: Nonce,
+    ) -> Option<Listening> {
+        self.core.pubsub.listen_if_subscribed(key, hold, nonce)
     }
 
-    /// The command that scripts wake waiters with; empty if there is none.
+    /// How scripts wake waiters: see [`encode`](crate::protocol::encode).
     #[must_use]
-    pub fn publish_command(&self) -> &'static str {
-        self.core.publish_command()
+    pub fn publishing(&self) -> &'static str {
+        self.core.publishing()
     }
 
     /// What happened so far.

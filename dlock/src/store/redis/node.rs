@@ -15,6 +15,7 @@ use super::connection::{Connection, NoAnswer};
 use super::dial::{Dial, DialFailure, Dialing};
 use super::env::Env;
 use super::failure::Trouble;
+use super::server_time::ServerTime;
 use crate::error::Error;
 
 /// Names a server within one store, for as long as the store knows it.
@@ -36,6 +37,7 @@ pub(super) struct Node {
     env: Arc<Env>,
     link: ArcSwapOption<Link>,
     pub(super) dial: watch::Sender<Dial>,
+    pub(super) time: ServerTime,
     /// Since when no request was answered, in ms after `born`, plus one; 0 while all is well.
     silent_since: AtomicU64,
     born: Instant,
@@ -62,6 +64,7 @@ impl Node {
             env: Arc::clone(env),
             link: ArcSwapOption::empty(),
             dial: watch::Sender::default(),
+            time: ServerTime::new(),
             silent_since: AtomicU64::new(0),
             born: Instant::now(),
         })

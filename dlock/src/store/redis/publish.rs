@@ -14,11 +14,22 @@ pub(super) enum PublishMode {
 }
 
 impl PublishMode {
-    /// The command that scripts publish with.
+    /// The command that publishes.
     pub(super) fn command(self) -> &'static str {
         match self {
             Self::Sharded => "SPUBLISH",
             Self::Classic => "PUBLISH",
+            Self::Off => "",
+        }
+    }
+
+    /// How scripts are told to publish. Classic messages reach the whole cluster, but their count of receivers is that
+    /// of one node.
+    pub(super) fn letter(self, is_cluster: bool) -> &'static str {
+        match self {
+            Self::Sharded => "S",
+            Self::Classic if is_cluster => "L",
+            Self::Classic => "P",
             Self::Off => "",
         }
     }

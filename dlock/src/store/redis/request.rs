@@ -6,9 +6,7 @@ use redis::{Cmd, Pipeline, RedisWrite, Value};
 
 use super::script::source;
 use crate::key::LockKey;
-use crate::protocol::{
-    Op, Script, encode, encode_plain, encode_without_line, wants_line, wants_script,
-};
+use crate::protocol::{Op, Script, encode, encode_plain, has_plain, wants_script};
 
 /// The SHA1 of each script, by which servers know it.
 static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
@@ -20,69 +18,50 @@ static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
 pub(super) enum Form {
     /// As a command of Redis.
     Plain,
-    Script(Keys),
-}
-
-/// Which of a lock's keys a script gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keys {
-    All,
-    /// The lock's own; the script may answer that it needs the others.
-    Own,
+    /// As a script that the server knows.
+    Hash,
+    /// As the text of a script.
+    Text,
 }
 
 impl Form {
-    /// Whether the answer is that this form cannot do; then it has done nothing.
-    pub(super) fn falls_short(self, answer: &Value) -> bool {
-        match self {
-            Self::Plain => wants_script(answer),
-            Self::Script(Keys::Own) => wants_line(answer),
-            Self::Script(Keys::All) => false,
+    /// The form that costs least while nobody else wants the lock.
+    pub(super) fn uncontended(op: &Op) -> Self {
+        if has_plain(op) {
+            Self::Plain
+        } else {
+            Self::Hash
         }
     }
-}
 
-impl Keys {
-    /// Whether a script can do with the lock's own key.
-    pub(super) fn can_be_own(op: &Op) -> bool {
-        matches!(op, Op::Acquire { .. } | Op::Release { .. })
+    /// Whether the answer is that this form cannot do; then it has done nothing.
+    pub(super) fn falls_short(self, answer: &Value) -> bool {
+        self == Self::Plain && wants_script(answer)
     }
 }
 
-/// The operation as it costs least while nobody else wants the lock.
-pub(super) fn uncontended(key: &LockKey, op: &Op, publish: &str) -> (Form, Cmd) {
-    if let Some(plain) = encode_plain(key, op) {
-        return (Form::Plain, plain);
-    }
-    let keys = if Keys::can_be_own(op) {
-        Keys::Own
-    } else {
-        Keys::All
+/// The command, which is valid until then (see [`encode`]).
+pub(super) fn command(
+    form: Form,
+    key: &LockKey,
+    op: &Op,
+    publishing: &str,
+    valid_until: u64,
+) -> Cmd {
+    let (name, script) = match form {
+        Form::Plain => {
+            if let Some(plain) = encode_plain(key, op) {
+                return plain;
+            }
+            ("EVALSHA", HASHES[Script::of(op) as usize].as_str())
+        }
+        Form::Hash => ("EVALSHA", HASHES[Script::of(op) as usize].as_str()),
+        Form::Text => ("EVAL", source(Script::of(op))),
     };
-    (Form::Script(keys), evalsha(keys, key, op, publish))
-}
-
-/// `EVALSHA` of an operation.
-pub(super) fn evalsha(keys: Keys, key: &LockKey, op: &Op, publish: &str) -> Cmd {
-    let script = &HASHES[Script::of(op) as usize];
-    compose("EVALSHA", script, keys, key, op, publish)
-}
-
-/// `EVAL` of an operation, for a server that does not have the script.
-pub(super) fn eval(keys: Keys, key: &LockKey, op: &Op, publish: &str) -> Cmd {
-    compose("EVAL", source(Script::of(op)), keys, key, op, publish)
-}
-
-fn compose(command: &str, script: &str, keys: Keys, key: &LockKey, op: &Op, publish: &str) -> Cmd {
-    // The keys and the channel repeat the name; the rest is short.
-    let size = script.len() + 5 * (key.as_str().len() + 8) + 160;
-    let mut cmd = Cmd::with_capacity(12, size);
-    cmd.write_arg(command.as_bytes());
+    let mut cmd = Cmd::with_capacity(9, script.len() + key.as_str().len() + 224);
+    cmd.write_arg(name.as_bytes());
     cmd.write_arg(script.as_bytes());
-    match keys {
-        Keys::All => encode(&mut cmd, key, op, publish),
-        Keys::Own => encode_without_line(&mut cmd, key, op, publish),
-    }
+    encode(&mut cmd, key, op, publishing, valid_until);
     cmd
 }
 

@@ -13,11 +13,11 @@ use super::connection::NoAnswer;
 use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{Lease, Node};
-use super::request::{Form, Keys, eval, evalsha, uncontended};
+use super::request::{Form, command};
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind, Step};
 use crate::key::LockKey;
-use crate::protocol::{Op, decode};
+use crate::protocol::{Op, Reply, decode, validity};
 use crate::store::Answer;
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
@@ -33,17 +33,18 @@ impl Core {
     ) -> Result<Answer, Error> {
         // Writing the request takes next to no time: the timeout may count from before.
         let sent = Instant::now();
-        let (form, cmd) = self.compose(key, op, sent);
+        let form = self.form(key, op, sent);
         let node = self.topology.load().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
         let first = match node.as_ref().and_then(|node| Some((node, node.lease()?))) {
             Some((node, mut lease)) => {
                 let sent_at = BootInstant::now();
+                let cmd = self.compose(form, key, op, node, sent_at);
                 let until = deadline.min(sent + self.env.options.response_timeout);
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
-                let result = if form == Form::Script(Keys::All) && op.passes_on() {
-                    let request = lease.connection.request_behind("PING", cmd.clone(), until);
+                let result = if form != Form::Plain && op.passes_on() {
+                    let request = lease.connection.request_behind("PING", cmd, until);
                     Box::pin(request).await
                 } else {
                     lease.connection.request(&cmd, until).await
@@ -51,8 +52,9 @@ impl Core {
                 if let Ok(value) = &result
                     && !form.falls_short(value)
                     && let Some(reply) = decode(op, value)
+                    && !wants_another(&reply)
                 {
-                    node.answered();
+                    answered(node, &reply, sent_at);
                     return Ok(Answer {
                         reply,
                         sent_at,
@@ -76,8 +78,6 @@ impl Core {
             op,
             deadline,
             form,
-            migrating: false,
-            cmd,
             next: None,
             resent: false,
             hops: 0,
@@ -87,14 +87,44 @@ impl Core {
         Box::pin(route.follow(first)).await
     }
 
-    /// The first request to make.
-    pub(super) fn compose(&self, key: &LockKey, op: &Op, now: Instant) -> (Form, Cmd) {
-        let publish = self.publish_command();
+    /// The form of the first request.
+    pub(super) fn form(&self, key: &LockKey, op: &Op, now: Instant) -> Form {
         if self.crowds.has(key.slot(), now) {
-            let cmd = evalsha(Keys::All, key, op, publish);
-            return (Form::Script(Keys::All), cmd);
+            Form::Hash
+        } else {
+            Form::uncontended(op)
         }
-        uncontended(key, op, publish)
+    }
+
+    /// The request as it leaves for a node now.
+    pub(super) fn compose(
+        &self,
+        form: Form,
+        key: &LockKey,
+        op: &Op,
+        node: &Node,
+        now: BootInstant,
+    ) -> Cmd {
+        let valid_until = match op {
+            Op::Acquire { .. } => {
+                let validity = validity(self.env.options.response_timeout);
+                node.time.valid_until(now, validity)
+            }
+            _ => node.time.latest_valid(),
+        };
+        command(form, key, op, self.publishing(), valid_until)
+    }
+}
+
+/// Whether the request has to be sent again at once.
+fn wants_another(reply: &Reply) -> bool {
+    matches!(reply, Reply::Again | Reply::TooLate(_))
+}
+
+fn answered(node: &Node, reply: &Reply, sent_at: BootInstant) {
+    node.answered();
+    if let Reply::Granted(token) = reply {
+        node.time.bound(token.as_u64(), sent_at);
     }
 }
 
@@ -105,9 +135,6 @@ struct Route<'a> {
     op: &'a Op,
     deadline: Instant,
     form: Form,
-    /// Whether the slot is being moved: then a request for all keys may have to wait for the end of that.
-    migrating: bool,
-    cmd: Cmd,
     /// Where a redirect points, and whether to say `ASKING` there.
     next: Option<(Arc<Node>, bool)>,
     resent: bool,
@@ -183,15 +210,15 @@ impl Route<'_> {
             }
         };
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
+        let cmd = (self.core).compose(self.form, self.key, self.op, &node, sent_at);
         let until = self
             .deadline
             .min(sent + self.core.env.options.response_timeout);
         let result = if asking {
             // Whatever came between the two would use the `ASKING` up.
-            let cmd = self.cmd.clone();
             lease.connection.request_behind("ASKING", cmd, until).await
         } else {
-            lease.connection.request(&self.cmd, until).await
+            lease.connection.request(&cmd, until).await
         };
         Ok(Attempt {
             node,
@@ -219,20 +246,33 @@ impl Route<'_> {
         }
         if self.form.falls_short(&value) {
             self.core.crowds.mark(self.key.slot(), Instant::now());
-            self.rewrite(Keys::All);
-            self.next = Some((node, attempt.asking));
-            return ControlFlow::Continue(if self.migrating {
-                Then::Pause
-            } else {
-                Then::Again
-            });
+            self.form = Form::Hash;
+            return ControlFlow::Continue(Then::Again);
         }
-        let answer = decode(self.op, &value).map(|reply| Answer {
-            reply,
-            sent_at: attempt.sent_at,
-            resent: self.resent,
-        });
-        ControlFlow::Break(answer.ok_or_else(|| unknown_answer(&node, self.key, self.op)))
+        let Some(reply) = decode(self.op, &value) else {
+            return ControlFlow::Break(Err(unknown_answer(&node, self.key, self.op)));
+        };
+        match reply {
+            Reply::Again => ControlFlow::Continue(Then::Again),
+            Reply::TooLate(time) => {
+                node.time.learn(time, BootInstant::now());
+                // Once is for a time that was not known; a request that is on its way for so long has trouble.
+                self.hops += 1;
+                ControlFlow::Continue(if self.hops <= HOPS {
+                    Then::Again
+                } else {
+                    Then::Pause
+                })
+            }
+            reply => {
+                answered(&node, &reply, attempt.sent_at);
+                ControlFlow::Break(Ok(Answer {
+                    reply,
+                    sent_at: attempt.sent_at,
+                    resent: self.resent,
+                }))
+            }
+        }
     }
 
     fn unanswered(&mut self, node: &Arc<Node>, lease: &Lease, sent: Instant, why: NoAnswer) {
@@ -261,10 +301,11 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
-                if let Form::Script(keys) = self.form {
-                    self.cmd = eval(keys, self.key, self.op, self.core.publish_command());
+                // By way of the slot's owner: what it said of the slot may have changed since.
+                self.form = Form::Text;
+                if !asking {
+                    self.next = Some((Arc::clone(node), false));
                 }
-                self.next = Some((Arc::clone(node), asking));
                 Then::Again
             }
             Refusal::ReadOnly => {
@@ -272,14 +313,7 @@ impl Route<'_> {
                 env.refresh.request();
                 Then::Pause
             }
-            Refusal::Split if self.form == Form::Script(Keys::All) && Keys::can_be_own(self.op) => {
-                env.stats.deferred.count();
-                self.migrating = true;
-                self.rewrite(Keys::Own);
-                self.next = Some((Arc::clone(node), asking));
-                Then::Again
-            }
-            Refusal::Split | Refusal::Later => {
+            Refusal::Later => {
                 env.stats.deferred.count();
                 env.refresh.request();
                 Then::Pause
@@ -291,12 +325,6 @@ impl Route<'_> {
         };
         self.note(Trouble::Refused(node.address().clone(), error));
         ControlFlow::Continue(then)
-    }
-
-    /// Sends a script with these keys from now on.
-    fn rewrite(&mut self, keys: Keys) {
-        self.form = Form::Script(keys);
-        self.cmd = evalsha(keys, self.key, self.op, self.core.publish_command());
     }
 
     fn redirect(&mut self, to: Option<Address>, asking: bool) -> Then {

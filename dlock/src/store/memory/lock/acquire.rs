@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hold::Hold;
-use super::state::Lock;
+use super::line::{Ear, Waiter};
+use super::moment::Moment;
+use super::state::{Lock, after};
 use crate::mode::Mode;
-use crate::protocol::{HoldId, Reply};
+use crate::protocol::{HoldId, PlaceTerms, Reply};
+use crate::store::memory::post::Post;
 use crate::token::FencingToken;
 
 /// Who asks for what.
@@ -16,22 +19,24 @@ pub(super) struct Ask<'a> {
     pub(super) mode: Mode,
     pub(super) owner: Option<&'a Arc<str>>,
     /// How long the hold would last.
-    pub(super) deadline: u64,
-    /// How long a place in the line would be kept; `None` for no place.
-    pub(super) place_until: Option<u64>,
+    pub(super) lease: Duration,
+    pub(super) place: Option<PlaceTerms>,
 }
 
 impl Lock {
     /// What other owners hold decides; an owner who already holds re-enters past the line; others
     /// go by the line.
-    pub(super) fn acquire(&mut self, ask: &Ask<'_>, now: u64) -> Reply {
+    pub(super) fn acquire(&mut self, ask: &Ask<'_>, at: Moment, post: &mut Post<'_>) -> Reply {
+        let now = at.now;
+        let deadline = after(now, ask.lease);
         if let Some(hold) = self.holds.iter_mut().find(|hold| hold.id == *ask.id) {
             // Asked again, perhaps because the reply was lost: the same grant, extended.
-            hold.deadline = hold.deadline.max(ask.deadline);
+            hold.deadline = hold.deadline.max(deadline);
             let token = hold.token;
-            self.promise(ask.deadline);
+            self.promise(deadline);
             return Reply::Granted(FencingToken::new(token));
         }
+        self.line.hears(ask.id, ear(ask.place));
 
         let owner = ask.owner.map(AsRef::as_ref);
         let (mut held_until, mut reenters, mut reads) = (None, false, false);
@@ -43,7 +48,7 @@ impl Lock {
                 held_until = held_until.max(Some(hold.deadline));
             }
         }
-        if held_until.is_some() && reads && ask.place_until.is_some() {
+        if held_until.is_some() && reads && ask.place.is_some() {
             // Two readers that each wait for the other to leave would wait for ever.
             return Reply::WouldDeadlock;
         }
@@ -51,7 +56,7 @@ impl Lock {
             held_until = self.line.keeps_out(ask.mode, ask.id);
         }
         match held_until {
-            None => self.grant(ask, now),
+            None => self.grant(ask, now, post),
             Some(until) => self.refuse(ask, now, Duration::from_micros(until - now)),
         }
     }
@@ -73,7 +78,7 @@ impl Lock {
         self.last
     }
 
-    fn grant(&mut self, ask: &Ask<'_>, now: u64) -> Reply {
+    fn grant(&mut self, ask: &Ask<'_>, now: u64, post: &mut Post<'_>) -> Reply {
         let token = self.next_token(now);
         self.line.leave(ask.id);
         if self.is_free() {
@@ -83,26 +88,49 @@ impl Lock {
             // Mostly it stays the only one.
             self.holds.reserve_exact(1);
         }
+        let deadline = after(now, ask.lease);
         self.holds.push(Hold {
             id: ask.id.clone(),
             mode: ask.mode,
             owner: ask.owner.cloned(),
-            deadline: ask.deadline,
+            deadline,
             token,
         });
-        self.promise(ask.deadline);
+        self.promise(deadline);
+        if ask.mode == Mode::Read {
+            self.line.tell_readers(post);
+        }
         Reply::Granted(FencingToken::new(token))
     }
 
     fn refuse(&mut self, ask: &Ask<'_>, now: u64, retry: Duration) -> Reply {
-        let Some(until) = ask.place_until else {
+        let Some(place) = ask.place else {
             return Reply::Busy(retry);
         };
-        self.line.join(ask.id, ask.mode, ask.owner, until, now);
+        let until = after(now, place.lease);
+        self.line.join(Waiter {
+            id: ask.id.clone(),
+            mode: ask.mode,
+            owner: ask.owner.cloned(),
+            deadline: until,
+            ear: ear(ask.place),
+            nonce: place.nonce,
+            index: 0,
+            before: 0,
+        });
         self.promise(until);
         Reply::Queued {
             retry,
             last: (self.last > 0).then(|| FencingToken::new(self.last)),
+            now,
         }
+    }
+}
+
+fn ear(place: Option<PlaceTerms>) -> Ear {
+    if place.is_some_and(|place| place.subscribed) {
+        Ear::Subscribed
+    } else {
+        Ear::Unknown
     }
 }

@@ -7,6 +7,9 @@ use crate::mode::Mode;
 use crate::protocol::{HoldInfo, LockInfo, WaiterInfo};
 use crate::token::FencingToken;
 
+/// How many holds, and how many waiters, are listed.
+const LISTED: usize = 100;
+
 impl Lock {
     pub(super) fn inspect(&self, now: u64) -> LockInfo {
         let live = self.holds.iter().filter(|hold| hold.deadline > now);
@@ -19,8 +22,9 @@ impl Lock {
                 owner: hold.owner.as_deref().map(str::to_owned),
             })
             .collect();
+        let more_holders = cut(&mut holders);
         holders.sort_by(|a, b| a.id.cmp(&b.id));
-        let waiters = [Mode::Write, Mode::Read]
+        let mut waiters: Vec<_> = [Mode::Write, Mode::Read]
             .into_iter()
             .flat_map(|mode| self.line.of(mode))
             .filter(|waiter| waiter.deadline > now)
@@ -30,10 +34,20 @@ impl Lock {
                 remaining: Duration::from_micros(waiter.deadline - now),
             })
             .collect();
+        let more_waiters = cut(&mut waiters);
         LockInfo {
             last_token: (self.last > 0).then(|| FencingToken::new(self.last)),
             holders,
             waiters,
+            more_holders,
+            more_waiters,
         }
     }
+}
+
+/// Shortens a list to what an inspection shows, and says by how much.
+fn cut<T>(list: &mut Vec<T>) -> u64 {
+    let more = list.len().saturating_sub(LISTED);
+    list.truncate(LISTED);
+    more as u64
 }

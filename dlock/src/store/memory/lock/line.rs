@@ -1,88 +1,132 @@
 //! The waiting line: first come first served, in phases of readers and writers.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::mode::Mode;
-use crate::protocol::HoldId;
+use crate::protocol::{HoldId, Message, Nonce};
+use crate::store::memory::post::Post;
 
 /// Somebody waits, and keeps the place until `deadline`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Waiter {
     pub(super) id: HoldId,
     pub(super) mode: Mode,
     pub(super) owner: Option<Arc<str>>,
     pub(super) deadline: u64,
-    place: u64,
+    pub(super) ear: Ear,
+    pub(super) nonce: Nonce,
+    /// A reader's number.
+    pub(super) index: u64,
+    /// The number of the last reader who came before a writer.
+    pub(super) before: u64,
 }
 
-/// Who waits for a lock.
+/// Whether a waiter hears messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ear {
+    /// Not subscribed yet.
+    Unknown,
+    /// It says that it does.
+    Subscribed,
+    /// It said that it does, and yet a message was not heard: the place is kept, but holds nobody up.
+    Deaf,
+}
+
+impl Waiter {
+    /// Passes over one that ought to have heard; whether the next one may be asked.
+    pub(super) fn pass_over(&mut self, post: &Post<'_>) -> bool {
+        let deaf = post.knows_who_hears() && self.ear == Ear::Subscribed;
+        if deaf {
+            self.ear = Ear::Deaf;
+        }
+        deaf
+    }
+}
+
+/// Who waits for a lock, each mode in its order.
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    /// In the order of their places.
-    waiters: Vec<Waiter>,
-    last_place: u64,
-    /// Readers at or before this place enter before the next writer.
-    readers_first: u64,
+    writers: VecDeque<Waiter>,
+    readers: VecDeque<Waiter>,
+    /// The number of the last reader who came.
+    tail: u64,
+    /// Readers up to this one enter before the next writer.
+    phase: u64,
+    /// Readers up to this one have been told that they may enter.
+    told: u64,
 }
 
 impl Line {
     pub(super) fn is_empty(&self) -> bool {
-        self.waiters.is_empty()
+        self.writers.is_empty() && self.readers.is_empty()
     }
 
     /// The waiters of one mode, in their order.
-    pub(super) fn of(&self, mode: Mode) -> impl Iterator<Item = &Waiter> {
-        self.waiters
-            .iter()
-            .filter(move |waiter| waiter.mode == mode)
+    pub(super) fn of(&self, mode: Mode) -> &VecDeque<Waiter> {
+        match mode {
+            Mode::Read => &self.readers,
+            Mode::Write => &self.writers,
+        }
     }
 
+    fn of_mut(&mut self, mode: Mode) -> &mut VecDeque<Waiter> {
+        match mode {
+            Mode::Read => &mut self.readers,
+            Mode::Write => &mut self.writers,
+        }
+    }
+
+    /// The first who hears, as far as is known.
     pub(super) fn first(&self, mode: Mode) -> Option<&Waiter> {
-        self.of(mode).next()
+        self.of(mode).iter().find(|waiter| waiter.ear != Ear::Deaf)
     }
 
     pub(super) fn drop_dead(&mut self, now: u64) {
-        self.waiters.retain(|waiter| waiter.deadline > now);
+        self.writers.retain(|waiter| waiter.deadline > now);
+        self.readers.retain(|waiter| waiter.deadline > now);
     }
 
     /// After a writer, everybody who reads and waits enters, however many writers wait.
     pub(super) fn end_write_phase(&mut self) {
-        self.readers_first = self.last_place;
+        self.phase = self.tail;
+    }
+
+    /// A waiter has been heard of.
+    pub(super) fn hears(&mut self, id: &HoldId, ear: Ear) {
+        let all = self.writers.iter_mut().chain(&mut self.readers);
+        for waiter in all.filter(|waiter| waiter.id == *id) {
+            waiter.ear = ear;
+        }
     }
 
     /// Gives a waiter a place at the end, or refreshes the one it has.
-    pub(super) fn join(
-        &mut self,
-        id: &HoldId,
-        mode: Mode,
-        owner: Option<&Arc<str>>,
-        deadline: u64,
-        now: u64,
-    ) {
-        if let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.id == *id) {
-            waiter.deadline = deadline;
+    pub(super) fn join(&mut self, mut new: Waiter) {
+        let tail = self.tail;
+        let line = self.of_mut(new.mode);
+        if let Some(waiter) = line.iter_mut().find(|waiter| waiter.id == new.id) {
+            (waiter.deadline, waiter.nonce) = (new.deadline, new.nonce);
             return;
         }
-        self.last_place = now.max(self.last_place + 1);
-        self.waiters.push(Waiter {
-            id: id.clone(),
-            mode,
-            owner: owner.cloned(),
-            deadline,
-            place: self.last_place,
-        });
+        match new.mode {
+            Mode::Write => new.before = tail,
+            Mode::Read => new.index = tail + 1,
+        }
+        self.tail = tail.max(new.index);
+        self.of_mut(new.mode).push_back(new);
     }
 
     /// Gives up a place; whether there was one.
     pub(super) fn leave(&mut self, id: &HoldId) -> bool {
-        let before = self.waiters.len();
-        self.waiters.retain(|waiter| waiter.id != *id);
-        self.waiters.len() < before
+        let before = self.writers.len() + self.readers.len();
+        self.writers.retain(|waiter| waiter.id != *id);
+        self.readers.retain(|waiter| waiter.id != *id);
+        self.writers.len() + self.readers.len() < before
     }
 
     /// Until when somebody in the line keeps this asker out although no hold does.
     pub(super) fn keeps_out(&self, mode: Mode, id: &HoldId) -> Option<u64> {
-        let me = self.waiters.iter().find(|waiter| waiter.id == *id);
+        let me = self.of(mode).iter().find(|waiter| waiter.id == *id);
         let writer = self.first(Mode::Write);
         let in_the_way = match mode {
             Mode::Read => writer.filter(|writer| !me.is_some_and(|me| self.goes_first(me, writer))),
@@ -94,24 +138,69 @@ impl Line {
         in_the_way.map(|waiter| waiter.deadline)
     }
 
-    /// The readers whose turn it is while nobody writes.
-    pub(super) fn entering_readers(&self) -> Vec<HoldId> {
+    /// Whose turn it is while nobody writes.
+    pub(super) fn next(&self) -> Option<Next> {
         let writer = self.first(Mode::Write);
-        self.of(Mode::Read)
-            .filter(|reader| writer.is_none_or(|writer| self.goes_first(reader, writer)))
-            .map(|reader| reader.id.clone())
-            .collect()
+        match self.first(Mode::Read) {
+            Some(reader) if writer.is_none_or(|writer| self.goes_first(reader, writer)) => {
+                let upto = writer.map_or(self.tail, |writer| writer.before);
+                let know = reader.index <= self.told;
+                Some(Next::Readers { upto, know })
+            }
+            _ => writer.map(|_| Next::Writer),
+        }
     }
 
-    /// Takes the first writer out of the line.
-    pub(super) fn take_writer(&mut self) -> Option<Waiter> {
-        let mut waiters = self.waiters.iter();
-        let first = waiters.position(|waiter| waiter.mode == Mode::Write)?;
-        Some(self.waiters.remove(first))
+    /// From now on readers up to this one go first.
+    pub(super) fn begin_read_phase(&mut self, upto: u64) {
+        self.phase = self.phase.max(upto);
+    }
+
+    /// Tells readers up to the end of their phase that they may enter, each once, and not too many at a time: those
+    /// who enter tell the next.
+    pub(super) fn tell_readers(&mut self, post: &mut Post<'_>) {
+        let Some(first) = self.first(Mode::Read).map(|first| first.index) else {
+            return;
+        };
+        let first = first.max(self.told + 1);
+        let upto = self.phase.min(first + post.piece() - 1);
+        self.told = self.told.max(upto);
+        for reader in &mut self.readers {
+            let coming = (first..=upto).contains(&reader.index) && reader.ear != Ear::Deaf;
+            if coming && !post.tell(&Message::Look(reader.id.clone())) {
+                reader.pass_over(post);
+            }
+        }
+    }
+
+    /// Takes the first writer who hears out of the line, and where it stood.
+    pub(super) fn take_writer(&mut self) -> Option<(usize, Waiter)> {
+        let mut writers = self.writers.iter();
+        let at = writers.position(|writer| writer.ear != Ear::Deaf)?;
+        Some((at, self.writers.remove(at)?))
+    }
+
+    /// Undoes that.
+    pub(super) fn put_writer_back(&mut self, at: usize, writer: Waiter) {
+        self.writers.insert(at, writer);
     }
 
     /// Whether a waiting reader enters before a waiting writer.
     fn goes_first(&self, reader: &Waiter, writer: &Waiter) -> bool {
-        reader.place < writer.place || reader.place <= self.readers_first
+        reader.index <= writer.before || reader.index <= self.phase
     }
+}
+
+/// Whose turn it is.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// The readers up to this one; whether they know.
+    Readers {
+        /// The number of the last of them.
+        upto: u64,
+        /// Whether the first of them has been told.
+        know: bool,
+    },
+    /// The first writer.
+    Writer,
 }

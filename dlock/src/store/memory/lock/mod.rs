@@ -4,6 +4,7 @@ mod acquire;
 mod hold;
 mod inspect;
 mod line;
+mod moment;
 mod release;
 mod state;
 

@@ -3,27 +3,46 @@
 use std::time::Duration;
 
 use super::hold::Hold;
+use super::line::Next;
+use super::moment::Moment;
 use super::state::{Lock, after};
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Message, Reply};
+use crate::store::memory::post::Post;
 use crate::token::FencingToken;
 
+/// A hold that may go on.
+#[derive(Debug)]
+pub(super) struct Slice<'a> {
+    pub(super) id: &'a HoldId,
+    /// The last token that was handed out under it without asking here.
+    pub(super) handed: Option<FencingToken>,
+    /// For how long it goes on.
+    pub(super) lease: Duration,
+    /// The last token that its holder has been told.
+    pub(super) seen: FencingToken,
+}
+
 impl Lock {
-    /// A hold that is still recorded was nobody else's until now, even if its lease is over. `handed` is the
-    /// last token that was handed out under it without asking here.
+    /// `handed` is the last token that was handed out under it without asking here.
     pub(super) fn release(
         &mut self,
         id: &HoldId,
         handed: Option<FencingToken>,
-        now: u64,
-    ) -> (Reply, Vec<Message>) {
-        if !self.holds.iter().any(|hold| hold.id == *id) {
-            return (Reply::Gone, Vec::new());
+        at: Moment,
+        post: &mut Post<'_>,
+    ) -> Reply {
+        let live = |hold: &Hold| hold.id == *id && hold.deadline > at.now;
+        if !self.holds.iter().any(live) {
+            return Reply::Gone;
         }
         self.note_handed(handed);
+        let now = at.now.max(self.last);
         self.drop_holds(|hold| hold.id == *id);
         self.clear_away(now);
-        (Reply::Done, self.pass_on(now))
+        self.pass_on(now, post);
+        self.settle_if_free(now);
+        Reply::Done
     }
 
     fn note_handed(&mut self, handed: Option<FencingToken>) {
@@ -35,70 +54,96 @@ impl Lock {
     }
 
     /// Gives up what the acquire got: a hold or a place in the line.
-    pub(super) fn abandon(&mut self, id: &HoldId, now: u64) -> (Reply, Vec<Message>) {
+    pub(super) fn abandon(&mut self, id: &HoldId, at: Moment, post: &mut Post<'_>) -> Reply {
         let held = self.holds.iter().any(|hold| hold.id == *id);
         self.drop_holds(|hold| hold.id == *id);
         if !self.line.leave(id) && !held {
-            return (Reply::Gone, Vec::new());
+            return Reply::Gone;
         }
-        (Reply::Done, self.pass_on(now))
+        self.pass_on(at.now, post);
+        self.settle_if_free(at.now);
+        Reply::Done
     }
 
     /// Goes on with a fresh token unless somebody waits whom this hold keeps out: then a write
-    /// hold is given back, and a read hold stays until its readers leave.
+    /// hold is given back, and a read hold stays until its readers leave. A copy that comes after the holder
+    /// has been told another token must not give the hold back; it extends it.
     pub(super) fn yield_now(
         &mut self,
-        id: &HoldId,
-        handed: Option<FencingToken>,
-        lease: Duration,
-        now: u64,
-    ) -> (Reply, Vec<Message>) {
-        let Some(at) = self.holds.iter().position(|hold| hold.id == *id) else {
-            return (Reply::Gone, Vec::new());
+        slice: &Slice<'_>,
+        at: Moment,
+        post: &mut Post<'_>,
+    ) -> Reply {
+        let Some(index) = self.holds.iter().position(|hold| hold.id == *slice.id) else {
+            return Reply::Gone;
         };
-        let mode = self.holds[at].mode;
-        let somebody_waits = match mode {
-            Mode::Read => self.line.first(Mode::Write).is_some(),
-            Mode::Write => !self.line.is_empty(),
-        };
-        if somebody_waits && mode == Mode::Write {
-            return self.release(id, handed, now);
+        let (mode, mut token) = (self.holds[index].mode, self.holds[index].token);
+        let mut now = at.now;
+        if token == slice.seen.as_u64() {
+            let somebody_waits = self.line.first(Mode::Write).is_some()
+                || mode == Mode::Write && self.line.first(Mode::Read).is_some();
+            if somebody_waits && mode == Mode::Write {
+                return self.release(slice.id, slice.handed, at, post);
+            }
+            self.note_handed(slice.handed);
+            if somebody_waits {
+                return Reply::Done;
+            }
+            now = now.max(self.last);
+            token = self.next_token(now);
         }
-        self.note_handed(handed);
-        if somebody_waits {
-            return (Reply::Done, Vec::new());
-        }
-        let now = now.max(self.last);
-        let token = self.next_token(now);
-        let hold = &mut self.holds[at];
+        let hold = &mut self.holds[index];
         hold.token = token;
-        hold.deadline = hold.deadline.max(after(now, lease));
+        hold.deadline = hold.deadline.max(after(now, slice.lease));
         let deadline = hold.deadline;
         self.promise(deadline);
-        (Reply::Granted(FencingToken::new(token)), Vec::new())
+        Reply::Granted(FencingToken::new(token))
     }
 
     /// Lets in those whom the lock admits now, and nobody else. Readers are told to look; the first
-    /// writer holds the lock from here on, for as long as its place would have been kept.
-    fn pass_on(&mut self, now: u64) -> Vec<Message> {
-        if self.is_write_held() {
-            return Vec::new();
+    /// writer holds the lock from here on, for as long as its place would have been kept, provided that it hears.
+    fn pass_on(&mut self, mut now: u64, post: &mut Post<'_>) {
+        while !self.is_write_held() {
+            match self.line.next() {
+                Some(Next::Readers { know: true, .. }) | None => return,
+                Some(Next::Readers { upto, .. }) => {
+                    self.line.begin_read_phase(upto);
+                    self.line.tell_readers(post);
+                }
+                Some(Next::Writer) if !self.holds.is_empty() => return,
+                Some(Next::Writer) => {
+                    let Some((place, mut writer)) = self.line.take_writer() else {
+                        return;
+                    };
+                    if !post.knows_who_hears() {
+                        post.tell(&Message::Look(writer.id.clone()));
+                        self.line.put_writer_back(place, writer);
+                        return;
+                    }
+                    let token = self.next_token(now);
+                    now = now.max(token);
+                    let granted = Message::Granted {
+                        hold: writer.id.clone(),
+                        nonce: writer.nonce,
+                        token: FencingToken::new(token),
+                    };
+                    if post.tell(&granted) {
+                        self.holds.push(Hold {
+                            id: writer.id,
+                            mode: Mode::Write,
+                            owner: writer.owner,
+                            deadline: writer.deadline,
+                            token,
+                        });
+                        return;
+                    }
+                    let passed_over = writer.pass_over(post);
+                    self.line.put_writer_back(place, writer);
+                    if !passed_over {
+                        return;
+                    }
+                }
+            }
         }
-        let readers = self.line.entering_readers();
-        if !readers.is_empty() || !self.holds.is_empty() {
-            return readers.into_iter().map(Message::Look).collect();
-        }
-        let Some(writer) = self.line.take_writer() else {
-            return Vec::new();
-        };
-        let token = self.next_token(now);
-        self.holds.push(Hold {
-            id: writer.id.clone(),
-            mode: Mode::Write,
-            owner: writer.owner,
-            deadline: writer.deadline,
-            token,
-        });
-        vec![Message::Granted(writer.id, FencingToken::new(token))]
     }
 }

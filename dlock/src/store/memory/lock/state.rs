@@ -1,31 +1,73 @@
 //! What is recorded of a lock, and what time does to it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::acquire::Ask;
 use super::hold::Hold;
 use super::line::Line;
+use super::moment::Moment;
+use super::release::Slice;
 use crate::mode::Mode;
-use crate::protocol::{Message, Op, Reply, forget_after, whole_millis};
+use crate::protocol::{HoldId, Op, Reply, Stray, whole_millis};
+use crate::store::memory::post::Post;
 
 /// How long a lock is remembered beyond its latest deadline, rounded up.
 const GRACE_MILLIS: u64 = 1001;
+
+/// How long a free lock is remembered at most, in µs.
+const MEMORY: u64 = 60_000_000;
 
 /// One lock.
 #[derive(Debug, Default)]
 pub(in crate::store::memory) struct Lock {
     /// The last token granted. Time does not go back behind it.
     pub(super) last: u64,
+    /// How far the lock's time is ahead of the server's, since the server's clock was set back.
+    offset: u64,
     /// The latest deadline promised to a hold or a waiter since the lock was last free.
     latest: u64,
     pub(super) holds: Vec<Hold>,
     pub(super) line: Line,
+    /// Acquires that must have no effect any more, and until when (server's time).
+    buried: HashMap<HoldId, u64>,
 }
 
 impl Lock {
-    /// Carries out one operation at a server time; the reply, and whom it lets in.
-    pub(in crate::store::memory) fn apply(&mut self, op: &Op, time: u64) -> (Reply, Vec<Message>) {
-        let now = time.max(self.last);
+    /// Carries out one operation at a server time; messages go out by `post`.
+    pub(in crate::store::memory) fn apply(
+        &mut self,
+        op: &Op,
+        valid_until: u64,
+        time: u64,
+        post: &mut Post<'_>,
+    ) -> Reply {
+        let at = Moment::of(time, self.offset, self.last);
+        let reply = self.carry_out(op, valid_until, at, post);
+        // What has found nothing leaves nothing behind.
+        let found = match op {
+            Op::Inspect => false,
+            Op::Acquire { .. } => !matches!(reply, Reply::TooLate(_) | Reply::Gone),
+            _ => reply != Reply::Gone,
+        };
+        let frees = self.is_free() && op.passes_on() && found;
+        let buries = valid_until > 0 && op.stray() == Stray::Possible;
+        if found || buries {
+            self.offset = if frees { 0 } else { at.offset };
+        }
+        reply
+    }
+
+    fn carry_out(&mut self, op: &Op, valid_until: u64, at: Moment, post: &mut Post<'_>) -> Reply {
+        let now = at.now;
+        if let Op::Acquire { hold, .. } = op {
+            if valid_until < at.real {
+                return Reply::TooLate(at.real);
+            }
+            if self.is_buried(hold, at) {
+                return Reply::Gone;
+            }
+        }
         // The others have nothing to clear away, or do so later.
         if matches!(
             op,
@@ -39,42 +81,51 @@ impl Lock {
                 mode,
                 lease,
                 owner,
-                queue,
+                place,
             } => {
                 let ask = Ask {
                     id: hold,
                     mode: *mode,
                     owner: owner.as_ref(),
-                    deadline: after(now, whole_millis(*lease)),
-                    place_until: queue.map(|queue| after(now, queue)),
+                    lease: whole_millis(*lease),
+                    place: *place,
                 };
-                (self.acquire(&ask, now), Vec::new())
+                self.acquire(&ask, at, post)
             }
-            Op::Renew { hold, lease } => (
-                self.renew(hold, after(now, whole_millis(*lease)), now),
-                Vec::new(),
-            ),
+            Op::Renew { hold, lease } => self.renew(hold, after(now, whole_millis(*lease)), now),
             Op::Release {
                 hold,
                 handed,
-                lease,
+                stray,
+                ..
             } => {
-                let answer = self.release(hold, *handed, now);
-                if answer.0 == Reply::Done
-                    && self.is_free()
-                    && let Some(forget) = forget_after(*lease)
-                {
-                    self.latest = after(time, forget);
-                }
-                answer
+                self.bury(hold, *stray, valid_until, at);
+                self.release(hold, *handed, at, post)
             }
-            Op::Abandon { hold } => self.abandon(hold, now),
+            Op::Abandon { hold, stray } => {
+                self.bury(hold, *stray, valid_until, at);
+                self.abandon(hold, at, post)
+            }
             Op::Yield {
                 hold,
                 handed,
                 lease,
-            } => self.yield_now(hold, *handed, whole_millis(*lease), now),
-            Op::Inspect => (Reply::Info(self.inspect(now)), Vec::new()),
+                seen,
+                stray,
+            } => {
+                let slice = Slice {
+                    id: hold,
+                    handed: *handed,
+                    lease: whole_millis(*lease),
+                    seen: *seen,
+                };
+                let reply = self.yield_now(&slice, at, post);
+                if reply == Reply::Done && !self.holds.iter().any(|other| other.id == *hold) {
+                    self.bury(hold, *stray, valid_until, at);
+                }
+                reply
+            }
+            Op::Inspect => Reply::Info(self.inspect(now)),
         }
     }
 
@@ -83,9 +134,24 @@ impl Lock {
         self.holds.is_empty() && self.line.is_empty()
     }
 
+    /// Whether all there is to remember is the last token.
+    pub(in crate::store::memory) fn is_idle(&self) -> bool {
+        self.is_free() && self.buried.is_empty()
+    }
+
     /// Whether even the last token is forgotten. (In whole milliseconds, as keys expire in Redis.)
     pub(in crate::store::memory) fn is_forgotten(&self, time: u64) -> bool {
-        time >= (self.latest / 1000 + GRACE_MILLIS) * 1000
+        time >= self.remembered_until()
+    }
+
+    /// The server's time until which the last token is remembered, at least.
+    pub(in crate::store::memory) fn remembered_until(&self) -> u64 {
+        (self.latest.saturating_sub(self.offset) / 1000 + GRACE_MILLIS) * 1000
+    }
+
+    /// The lock's time when the server's is `real`.
+    pub(in crate::store::memory) fn time(&self, real: u64) -> u64 {
+        Moment::of(real, self.offset, self.last).now
     }
 
     pub(in crate::store::memory) fn last_token(&self) -> u64 {
@@ -118,6 +184,29 @@ impl Lock {
     /// The lock is free: what was promised before does not count any more.
     pub(super) fn start_afresh(&mut self) {
         self.latest = 0;
+    }
+
+    /// A free lock is not remembered for long, whatever leases there were.
+    pub(super) fn settle_if_free(&mut self, now: u64) {
+        if self.is_free() {
+            self.latest = self.latest.min(now + MEMORY);
+        }
+    }
+
+    fn is_buried(&mut self, id: &HoldId, at: Moment) -> bool {
+        self.buried.retain(|_, until| *until > at.real);
+        self.buried.contains_key(id)
+    }
+
+    /// An acquire that may still be on its way has no effect until then.
+    fn bury(&mut self, id: &HoldId, stray: Stray, until: u64, at: Moment) {
+        self.buried.retain(|_, until| *until > at.real);
+        if stray == Stray::None || until <= at.real {
+            return;
+        }
+        self.last = self.last.max(if self.last == 0 { at.now } else { 0 });
+        self.buried.entry(id.clone()).or_insert(until);
+        self.promise(until + at.offset);
     }
 }
 

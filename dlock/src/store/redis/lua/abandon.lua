@@ -1,21 +1,26 @@
 -- Undoes an acquire whatever became of it: gives the hold back, or leaves the line.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
--- ARGV  1 hold id, 2 publish command, 3 channel stem
+-- KEYS  lock (see common.lua)
+-- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect in case it is still on its way
+--       (0 = it is not), 3 how to publish (see acquire.lua)
 -- Returns  1 a hold or a place was given up | 0 there was neither
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
+local till, pub, owner = tonumber(ARGV[2]), ARGV[3], ''
+local fields = call('HLEN', lock)
+if fields == 0 and till == 0 then return 0 end
 local time = call('TIME')
-local now, last = time[1] * 1000000 + time[2], tonumber(call('HGET', lock, 't'))
-if not last then return 0 end
-if now < last then now = last end
-local publish, channel = ARGV[2], ARGV[3]
 -- include: common.lua
-load_holds()
-local held = holds.by_id[id]
-local waits = is_waiting(id)
-if held then drop_hold(id) end
-if waits then leave_line(id) end
-if held or waits then pass_on() end
-save()
-return (held or waits) and 1 or 0
+refused = list_only_hold(fields)
+if refused then return redis.error_reply(refused) end
+sweep(W)
+sweep(R)
+if writes > 0 then review() end
+local mine, place = live_hold(id), place_of(id)
+if till > 0 then bury(till) end
+if place then leave(place) end
+if mine then give_back(mine) elseif place then pass_on() end
+giving = mine or place
+-- What has found nothing leaves nothing behind: somebody else's only hold stays recorded as such.
+if giving or till > 0 then commit(true) end
+return (mine or place) and 1 or 0

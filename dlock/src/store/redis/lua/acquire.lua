@@ -1,16 +1,21 @@
 -- Takes the lock, or takes (or refreshes) a place in its line.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
--- ARGV  1 '=<hold id>', 2 '<mode w | r> <lease in us> <owner>' (owner '' = this hold alone),
+-- KEYS  lock (see common.lua)
+-- ARGV  1 '=<hold id>', 2 '<mode r | w> <lease in us> <owner>' (owner '' = this hold alone),
 --       3 lease in ms + 1001: how long the key lives after a grant,
---       with all keys: 4 waiter lease in us (0 = do not queue)
+--       4 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
+--         request has no effect any more; for how many us to keep a place in the line, 0 = take none; 1 if
+--         the waiter has subscribed to its channel, otherwise 0; what a grant by message repeats; how to publish
+--         ('S', 'P' or 'L' and the length of the prefix, or nothing)
 -- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
---          {2, retry_us, last token}  queued; look again after retry_us unless told earlier; a message
---                         about this place carries a larger token
+--          {2, retry_us, last token, now}  queued; look again after retry_us unless told earlier; a message
+--                         about this place carries a larger token; the lock's time
 --          {0, retry_us}  busy, not queued
 --          {3}            would deadlock: a reader asks for write beside other readers; a place
 --                         it has in the line stays its own until it abandons it
---          {9}            the line's keys are needed, and nothing was done
+--          {4}            this acquire was abandoned, or its hold given back
+--          {5}            a piece of a long clean-up is done: ask again at once
+--          {6, now}       it came too late; the server's time
 local call = redis.call
 local lock = KEYS[1]
 local fields = call('HLEN', lock)
@@ -22,82 +27,110 @@ if fields <= 1 then
   local us = time[2]
   if #us < 6 then us = string.rep('0', 6 - #us) .. us end
   local token = time[1] .. us
-  if not t or t < token then
+  if (fields == 0 or t and #t == #token and t < token) and token < ARGV[4] then
     call('HSET', lock, 't', token, ARGV[1], ARGV[2])
-    call('PEXPIRE', lock, ARGV[3])
+    local kept = redis.pcall('PEXPIRE', lock, ARGV[3])
+    if type(kept) == 'table' then -- Refused: no lock stays without an expiry.
+      call('HDEL', lock, ARGV[1], t and '' or 't')
+      return kept
+    end
     return token
   end
 end
 
-local id, mode, lease, label = string.sub(ARGV[1], 2), string.match(ARGV[2], '^(%a) (%d+) (.*)$')
-local f = call('HMGET', lock, 't', 'r', 'w', 'q', '+' .. id, 'x')
-local now, last = time[1] * 1000000 + time[2], tonumber(f[1]) or 0
-if now < last then now = last end
-local token, deadline = math.max(now, last + 1), now + lease
-
--- A reader joins readers of whom none has expired: O(1).
-if mode == 'r' and f[2] and not (f[3] or f[4] or f[5]) then
-  local count, earliest = string.match(f[2], '^(%d+) (%d+)$')
-  earliest = tonumber(earliest)
-  if earliest > now then
-    local latest = math.max(tonumber(f[6]), deadline)
-    call('HSET', lock, 't', string.format('%d', token), 'x', string.format('%d', latest),
-      'r', string.format('%d %d', count + 1, math.min(earliest, deadline)),
-      '+' .. id, string.format('r %d %d ', deadline, token) .. label)
-    call('PEXPIREAT', lock, string.format('%d', math.floor(latest / 1000) + 1001))
-    return token
-  end
-end
-
-if not KEYS[2] then return {9} end
+local id, mode, lease, owner = string.sub(ARGV[1], 2), string.match(ARGV[2], '^(%a) (%d+) (.*)$')
+local valid, place_lease, ear, nonce, pub = string.match(ARGV[4], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
 -- include: common.lua
-local owner = label == '' and id or label
-local waiter_lease = tonumber(ARGV[4])
-load_holds()
+if tonumber(valid) < real then return {6, real} end
+if tonumber(f[11] or 0) > real then return {4} end
+refused = list_only_hold(fields)
+if refused then return redis.error_reply(refused) end
+sweep_tombs(4)
+sweep(W)
+sweep(R)
 
-local function answer(reply)
-  save()
-  return reply
+local function own_holds()
+  local r, w = match(owner ~= '' and get1('@' .. owner) or '0 0', '^(%d+) (%d+)$')
+  return r + 0, w + 0
+end
+local own_reads, own_writes = own_holds()
+if writes + own_reads + own_writes > 0 then review() end
+if again then
+  commit(true)
+  return {5}
 end
 
-local mine = holds.by_id[id]
+local mine = live_hold(id)
 if mine then -- Granted before: the reply or the message was lost, or has not arrived yet.
-  if deadline > mine.deadline then
-    mine.deadline = deadline
-    if holds.listed then put_hold(mine) end
-    promise(deadline)
-  end
-  return answer(mine.token)
+  local deadline = max(mine.deadline, now + lease)
+  set('+' .. id, fmt('%s %d %d %d ', mine.mode, deadline, mine.token, mine.k) .. mine.owner)
+  promise(deadline)
+  commit(true)
+  return mine.token
+end
+local over = get1('+' .. id)
+if over then
+  local m, k, of = match(over, '^(%a) %d+ %d+ (%d+) (.*)$')
+  unhold(id, m, tonumber(k), of)
+  if m == 'w' then end_write_phase() end
+end
+
+local place = place_of(id)
+if place and place.ear == '2' then -- It hears again.
+  place.line.front = min(place.line.front, place.i)
+end
+if place then
+  place.ear = ear
+  write_waiter(place)
 end
 
 -- What the other owners hold decides; what this owner holds lets it re-enter past the line.
-local own_write, own_read, others_until = false, false, 0
-for _, hold in ipairs(holds.list) do
-  if hold.owner == owner then
-    if hold.mode == 'w' then own_write = true else own_read = true end
-  elseif hold.mode == 'w' or mode == 'w' then
-    if hold.deadline > others_until then others_until = hold.deadline end
+own_reads, own_writes = own_holds()
+local own, blocked = own_reads + own_writes > 0, nil
+if own or mode == 'r' then
+  if writes > own_writes or mode == 'w' and reads > own_reads then blocked = earliest end
+else
+  blocked = witness()
+end
+place_lease = tonumber(place_lease)
+if blocked and own_reads > 0 and place_lease > 0 then
+  commit(true)
+  return {3}
+end
+if not blocked and not own then
+  local writer = front(W)
+  if mode == 'r' then
+    if writer and not (place and place.i <= max(R.phase, writer.before)) then blocked = writer.deadline end
+  elseif writer and writer.id ~= id then
+    blocked = writer.deadline
+  else
+    local reader = front(R)
+    if reader and (not place or reader.i <= max(R.phase, place.before)) then blocked = reader.deadline end
   end
 end
-if others_until > 0 and own_read and mode == 'w' and waiter_lease > 0 then return answer({3}) end
-
-local seq = is_waiting(id) and tonumber(call('ZSCORE', mode == 'w' and writers or readers, id))
-local blocked_until = others_until
-if others_until == 0 and not (own_write or own_read) then
-  blocked_until = line_blocks(mode, id, seq)
+if again then
+  commit(true)
+  return {5}
 end
 
-if blocked_until == 0 then
-  if seq then leave_line(id) end
-  tidy_line()
-  if not (holds.list[1] or head(writers) or head(readers)) then start_afresh() end
-  last = token
-  local hold = {id = id, mode = mode, deadline = deadline, token = token, label = label}
-  add_hold(hold)
-  if holds.listed then put_hold(hold) end
-  promise(deadline)
-  return answer(token)
+if not blocked then
+  if place then leave(place) end
+  last = max(now, last + 1)
+  set('t', fmt('%d', last))
+  hold(id, mode, now + lease, last, owner)
+  promise(now + lease)
+  if mode == 'r' and R.told < R.phase then tell_readers() end
+  commit(place)
+  return last
 end
-if waiter_lease == 0 then return answer({0, blocked_until - now}) end
-join_line(mode, id, label, seq, waiter_lease)
-return answer({2, blocked_until - now, last})
+if place_lease == 0 then
+  if fields > 2 or pending.o then commit(true) end -- Otherwise the only hold stays recorded as such.
+  return {0, blocked - now}
+end
+promise(now + place_lease)
+local known_place = place
+place = place or {id = id, line = mode == 'w' and W or R, before = mode == 'w' and R.tail or 0, owner = owner}
+place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce
+if known_place then write_waiter(place) else join(place) end
+commit(known_place)
+return {2, blocked - now, last, now}

@@ -1,34 +1,36 @@
 -- Reads the state of a lock; changes nothing.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
--- Returns  {last token, holds, waiters}
+-- KEYS  lock (see common.lua)
+-- ARGV  1 how many holds, and how many waiters, to list at most
+-- Returns  {last token, holds, waiters, more holds, more waiters}
 --          holds    flat: id, mode, us left, token, owner ('' = the hold stands for itself), ...
---          waiters  flat, writers first, each queue in order: id, mode, us left of the place, ...
+--          waiters  flat, writers first, each line in order: id, mode, us left of the place, ...
+--          more     how many records were not looked at, of whom some may be over
 local call = redis.call
-local lock, line = KEYS[1], KEYS[2]
-local time = call('TIME')
-local now, last = time[1] * 1000000 + time[2], tonumber(call('HGET', lock, 't')) or 0
-if now < last then now = last end
-local holds, waiters = {}, {}
-local function add(list, id, mode, left, ...)
-  if left <= 0 then return end
-  for _, value in ipairs({id, mode, left, ...}) do list[#list + 1] = value end
-end
-local all = call('HGETALL', lock)
-for i = 1, #all, 2 do
-  local kind = string.byte(all[i])
-  if kind == 61 then -- '='
-    local mode, left, owner = string.match(all[i + 1], '^(%a) (%d+) (.*)$')
-    add(holds, string.sub(all[i], 2), mode, last + left - now, last, owner)
-  elseif kind == 43 then -- '+'
-    local mode, deadline, token, owner = string.match(all[i + 1], '^(%a) (%d+) (%d+) (.*)$')
-    add(holds, string.sub(all[i], 2), mode, deadline - now, tonumber(token), owner)
+local lock, id, owner, pub = KEYS[1], '', '', nil
+local fields, time = call('HLEN', lock), call('TIME')
+-- include: common.lua
+local most, holds, waiters = tonumber(ARGV[1]), {}, {}
+refused = list_only_hold(fields)
+if refused then return redis.error_reply(refused) end
+local listed = min(most, reads + writes)
+for k = 1, listed do
+  local of = get1('h' .. k)
+  local mode, deadline, token, _, label = match(get1('+' .. of), '^(%a) (%d+) (%d+) (%d+) (.*)$')
+  if tonumber(deadline) > now then
+    for _, value in ipairs({of, mode, deadline - now, tonumber(token), label}) do holds[#holds + 1] = value end
   end
 end
-for i, mode in ipairs({'w', 'r'}) do
-  for _, id in ipairs(call('ZRANGE', KEYS[i + 2], 0, -1)) do
-    local deadline = string.match(call('HGET', line, id) or '0', '^%d+')
-    add(waiters, id, mode, deadline - now)
-  end
+local seen = 0
+for _, line in ipairs({W, R}) do
+  pass_along(line, line.head, line.tail, function(_, waiter)
+    if #waiters >= 3 * most then return true end
+    seen = seen + (waiter and 1 or 0)
+    if waiter and waiter.deadline > now then
+      for _, value in ipairs({waiter.id, line == W and 'w' or 'r', waiter.deadline - now}) do
+        waiters[#waiters + 1] = value
+      end
+    end
+  end)
 end
-return {last, holds, waiters}
+return {last, holds, waiters, reads + writes - listed, W.count + R.count - seen}

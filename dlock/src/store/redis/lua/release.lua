@@ -1,96 +1,101 @@
 -- Gives a hold back and passes the lock on. Clients first try `HDEL <lock> =<hold id>`, which does the same if
 -- it is the only hold, nobody waits, and there is nothing else to note.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua); or the lock alone
--- ARGV  1 hold id; may end here, otherwise 2 in how many ms to forget the lock if that leaves it free
---       ('' = when it expires anyway), 3 last token handed out under this hold (0 = none but the
---       granted one); with all keys: 4 publish command, 5 channel stem
--- Returns  1    released: until now nobody else could have got it, even if its lease is over
---          0    no such hold: released before, or expired and cleared away
---          {9}  the line's keys are needed, and nothing was done
+-- KEYS  lock (see common.lua)
+-- ARGV  1 hold id, 2 in how many ms to forget the lock if that leaves it free ('' = when it expires anyway),
+--       3 last token handed out under this hold (0 = none but the granted one), 4 until when (server's time) an acquire
+--       with this id must have no effect (0 = none is on its way), 5 how to publish (see acquire.lua)
+-- Returns  1  released: until now nobody else could have got it, even if its lease is over
+--          0  no such hold: released before, or expired and cleared away
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
-local forget, handed = ARGV[2] or '', tonumber(ARGV[3] or 0)
-local publish, channel = ARGV[4], ARGV[5]
-local f = call('HMGET', lock, 't', '+' .. id, 'w', 'r', 'q', '=' .. id)
-local alone = f[6]
+local handed, till, pub = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local short = call('HMGET', lock, 't', '=' .. id, 'h', 'w', 'r', '+' .. id, 'o')
+for i = 2, 7 do
+  if short[i] == '' then short[i] = false end -- void
+end
+local alone, h, w, mine = short[2], short[3], short[4], short[6]
+local plain = handed == 0 and till == 0
 
 -- The only hold, and nobody waits.
-if alone then
-  call('HDEL', lock, '=' .. id)
-  if handed > 0 then
-    local last = tonumber(f[1])
-    local latest = last + string.match(alone, '^%a (%d+)')
-    if handed > last then call('HSET', lock, 't', string.format('%d', handed)) end
-    if handed > latest then
+if alone and not h and till == 0 then
+  local last, left = tonumber(short[1]), string.match(alone, '^%a (%d+)')
+  if handed > last then
+    local changes = {'t', string.format('%d', handed), '=' .. id, ''}
+    if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
+      call('HDEL', lock, '') -- Opens a server that is out of memory.
+      call('HSET', lock, unpack(changes))
+    end
+    if handed > last + left then
       call('PEXPIREAT', lock, string.format('%d', math.floor(handed / 1000) + 1001))
     end
   end
-  if forget ~= '' then call('PEXPIRE', lock, forget) end
+  call('HDEL', lock, '=' .. id)
+  if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
   return 1
 end
-
-if not f[2] then return 0 end
+if not mine and (h or not alone) and till == 0 then return 0 end
 local time = call('TIME')
 
 -- The only write hold, and only writers wait: pass_on() of common.lua in fewer steps and without numbers, because
--- the next holder waits for this script. The old hold goes first: if Redis refuses writes, it must before anybody
--- is told.
-local only_writer = f[3] == '1' and not f[4] and handed == 0
-if only_writer and f[5] == 'w' and KEYS[2] and publish ~= '' then
+-- the next holder waits for this script.
+local owner, unheard = '', nil
+if plain and mine and w and not short[5] and not short[7] and string.sub(h, 1, 6) == '1 0 1 ' then
   local us = time[2]
   if #us < 6 then us = string.rep('0', 6 - #us) .. us end
   local token = time[1] .. us
-  local writer = token > f[1] and call('ZRANGE', KEYS[3], 0, 0)[1]
-  if writer then
-    local deadline, label = string.match(call('HGET', KEYS[2], writer) or '0 ', '^(%d+) (.*)$')
-    if deadline > token then
-      call('HDEL', lock, '+' .. id)
-      local to = channel .. (string.match(writer, '^(.*)/') or writer)
-      local heard = redis.pcall(publish, to, writer .. ' ' .. token)
-      if type(heard) == 'number' and heard > 0 then
-        call('HSET', lock, 't', token, '+' .. writer, 'w ' .. deadline .. ' ' .. token .. ' ' .. label)
-        call('ZREM', KEYS[3], writer)
-        call('HDEL', KEYS[2], writer)
-        return 1
+  local kind = string.byte(pub)
+  local count, head, front, tail = string.match(w, '^1 (%d+) (%d+) (%d+) (%d+)$')
+  local until_then = string.match(mine, '^w (%d+) %d+ %d+ $')
+  local record = (kind == 83 or kind == 80) and token > short[1] and #token == #short[1] -- 'S', 'P'
+    and until_then and until_then > token and front and call('HGET', lock, 'W' .. front)
+  if record and record ~= '' then
+    local who, deadline, before, ear, nonce, of = string.match(record, '^(%S+) (%d+) (%d+) (%d) (%S+) (.*)$')
+    if deadline > token and ear ~= '2' and of == '' then
+      local after = count ~= '1'
+        and string.format('1 %d %d %d %s', count - 1, head == front and front + 1 or head, front + 1, tail) or ''
+      local changes = {'t', token, '+' .. who, 'w ' .. deadline .. ' ' .. token .. ' 1 ', 'h1', who,
+        'h', '1 0 1 ' .. deadline, 'w', after, '+' .. id, '', 'W' .. front, '', '?' .. who, ''}
+      if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
+        call('HDEL', lock, '') -- Opens a server that is out of memory.
+        call('HSET', lock, unpack(changes))
       end
+      if after == '' then
+        call('HDEL', lock, '+' .. id, 'W' .. front, '?' .. who, 'w')
+      else
+        call('HDEL', lock, '+' .. id, 'W' .. front, '?' .. who)
+      end
+      local prefix = string.sub(pub, 2)
+      local channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
+        .. (string.match(who, '^(.*)/') or who)
+      local heard = redis.pcall(kind == 83 and 'SPUBLISH' or 'PUBLISH', channel, who .. ' ' .. nonce .. ' ' .. token)
+      if type(heard) == 'number' and heard > 0 then return 1 end
+      unheard = {id = who, i = tonumber(front), deadline = tonumber(deadline), before = tonumber(before), ear = ear,
+        nonce = nonce, owner = ''}
+      id = who
     end
   end
 end
 
-local now, last = time[1] * 1000000 + time[2], tonumber(f[1])
-if now < last then now = last end
-
--- One of several readers of whom none has expired, or the last of them: O(1).
-if f[4] and not (f[3] or f[5]) and handed == 0 then
-  local count, earliest = string.match(f[4], '^(%d+) (%d+)$')
-  if count == '1' then
-    call('HDEL', lock, '+' .. id, 'r', 'x')
-    if forget ~= '' then call('PEXPIRE', lock, forget) end
-    return 1
-  elseif tonumber(earliest) > now then
-    call('HDEL', lock, '+' .. id)
-    call('HSET', lock, 'r', string.format('%d %s', count - 1, earliest))
-    return 1
-  end
-end
-
--- The only write hold, and nobody waits.
-if only_writer and not f[5] then
-  call('HDEL', lock, '+' .. id, 'w', 'x')
-  if forget ~= '' then call('PEXPIRE', lock, forget) end
-  return 1
-end
-
-if not KEYS[2] then return {9} end
 -- include: common.lua
-load_holds()
-if handed > last then
-  last = handed
-  promise(last)
+if unheard then
+  if not f[3] then W.head, W.front, W.tail = unheard.i, unheard.i + 1, unheard.i end
+  giving = true
+  if take_back(unheard) then pass_on() end
+  commit(true)
+else
+  refused = not h and list_only_hold(call('HLEN', lock))
+  if refused then return redis.error_reply(refused) end
+  mine = live_hold(id)
+  if till > 0 then bury(till) end
+  if mine then
+    sweep(W)
+    sweep(R)
+    note_handed(handed)
+    give_back(mine)
+  end
+  if mine or till > 0 then commit(true) end
+  if not mine then return 0 end
 end
-if holds.by_id[id] then drop_hold(id) end
-pass_on()
-save()
-if forget ~= '' and not (holds.list[1] or holds.waiting) then call('PEXPIRE', lock, forget) end
+if ARGV[2] ~= '' and not (f[2] or f[3] or f[4]) then call('PEXPIRE', lock, ARGV[2]) end
 return 1

@@ -1,43 +1,52 @@
 -- At the end of a local slice: lets the line in if anybody waits, otherwise carries on.
 --
--- KEYS  lock, line, waiting writers, waiting readers (see common.lua)
--- ARGV  1 hold id, 2 last token handed out under this hold (0 = none but the granted one),
---       3 lease in us, 4 publish command, 5 channel stem
--- Returns  token  nobody waits: the hold goes on, extended, with a fresh token
+-- KEYS  lock (see common.lua)
+-- ARGV  1 hold id, 2 last token handed out under this hold (0 = none but the granted one), 3 lease in us,
+--       4 the last token that the server named for this hold: if it has named another since, this is a late copy,
+--       which must not release, 5 until when (server's time) an acquire with this id must have no effect if this
+--       releases (0 = none is on its way), 6 how to publish (see acquire.lua)
+-- Returns  token  nobody waits: the hold goes on, extended, with a fresh token (a late copy: with the last one)
 --          {2}    somebody waits: a write hold has been released to them; a read hold stays
 --                 until its readers leave, but must not be joined any more
 --          0      no such hold: released before, or expired
 local call = redis.call
-local lock, id, handed = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local lock, id, pub = KEYS[1], ARGV[1], ARGV[6]
+local handed, lease, seen, till = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local owner, fields = '', call('HLEN', lock)
+if fields == 0 then return 0 end
 local time = call('TIME')
-local now, last = time[1] * 1000000 + time[2], tonumber(call('HGET', lock, 't'))
-if not last then return 0 end
-if now < last then now = last end
-local publish, channel = ARGV[4], ARGV[5]
 -- include: common.lua
-load_holds()
-local hold = holds.by_id[id]
-if not hold then
-  save()
-  return 0
-end
-if handed > last then
-  last = handed
-  promise(last)
-end
-
-if head(writers) or hold.mode == 'w' and head(readers) then
-  if hold.mode == 'w' then
-    drop_hold(id)
-    pass_on()
+local sole = not f[2] and fields == 2 and get1('=' .. id)
+refused = list_only_hold(fields)
+if refused then return redis.error_reply(refused) end
+sweep(W)
+sweep(R)
+if writes > 0 then review() end
+local mine = live_hold(id)
+if not mine then return 0 end
+local mode, token, of = mine.mode, mine.token, mine.owner
+if token == seen then
+  local wanted = front(W) or mode == 'w' and front(R)
+  note_handed(handed)
+  if wanted then
+    if mode == 'w' then
+      if till > 0 then bury(till) end
+      give_back(mine)
+    end
+    commit(true)
+    return {2}
   end
-  save()
-  return {2}
+  last = max(now, last + 1)
+  token = last
 end
-if now < last then now = last end
-last = math.max(now, last + 1)
-hold.token, hold.deadline = last, math.max(hold.deadline, now + ARGV[3])
-if holds.listed then put_hold(hold) end
-promise(hold.deadline)
-save()
-return last
+local deadline = max(mine.deadline, now + lease)
+if sole and not pending.o then -- It stays the only one.
+  call('PEXPIREAT', lock, fmt('%d', math.floor(max(deadline, last) / 1000) + 1001))
+  call('HSET', lock, 't', fmt('%d', last), '=' .. id, fmt('%s %d ', mode, max(deadline - last, 0)) .. of)
+  return token
+end
+set('t', fmt('%d', last))
+set('+' .. id, fmt('%s %d %d %d ', mode, deadline, token, mine.k) .. of)
+promise(deadline)
+commit(true)
+return token

@@ -153,8 +153,11 @@ fn hear(
         };
         match push.kind {
             PushKind::SMessage | PushKind::Message => {
-                if let Some(message) = push.data.get(1).and_then(text).and_then(Message::parse) {
-                    pubsub.wakeups.tell(&message);
+                let mut parts = push.data.iter().map(text);
+                if let (Some(Some(channel)), Some(Some(told))) = (parts.next(), parts.next())
+                    && let Some(message) = Message::parse(told)
+                {
+                    pubsub.wakeups.tell(channel, &message);
                 }
             }
             PushKind::SUnsubscribe => {

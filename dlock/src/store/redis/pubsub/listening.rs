@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::PubSub;
 use super::channel::Name;
-use crate::protocol::HoldId;
+use crate::protocol::{HoldId, Nonce};
 use crate::store::Listener;
+use crate::store::redis::publish::PublishMode;
 use crate::token::FencingToken;
 
 /// Hears the wake-ups of one hold until dropped.
@@ -24,9 +25,9 @@ struct Place {
 }
 
 impl Listening {
-    pub(super) fn new(pubsub: &Arc<PubSub>, name: &Name, hold: &HoldId) -> Self {
+    pub(super) fn new(pubsub: &Arc<PubSub>, name: &Name, hold: &HoldId, nonce: Nonce) -> Self {
         Self {
-            listener: pubsub.wakeups.listen(hold),
+            listener: pubsub.wakeups.listen(hold, Arc::clone(name), nonce),
             place: Some(Place {
                 pubsub: Arc::clone(pubsub),
                 name: Arc::clone(name),
@@ -49,6 +50,13 @@ impl Listening {
         self.place
             .as_ref()
             .is_some_and(|place| place.pubsub.channels.is_live(&place.name))
+    }
+
+    /// Whether the servers know when a message to this waiter is not heard.
+    #[must_use]
+    pub fn is_accountable(&self) -> bool {
+        let sharded = |place: &Place| place.pubsub.env.publish.get() == PublishMode::Sharded;
+        self.is_subscribed() && self.place.as_ref().is_some_and(sharded)
     }
 
     /// What was granted before counts no more: the server is asked again.

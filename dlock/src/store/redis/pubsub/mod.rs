@@ -28,7 +28,7 @@ use super::node::{Node, NodeId};
 use super::publish::PublishMode;
 use super::topology::Topology;
 use crate::key::LockKey;
-use crate::protocol::{HoldId, Message};
+use crate::protocol::{HoldId, Nonce};
 use crate::slot::Slot;
 use crate::store::Wakeups;
 
@@ -64,14 +64,15 @@ impl PubSub {
         self: &Arc<Self>,
         key: &LockKey,
         hold: &HoldId,
+        nonce: Nonce,
         until: Instant,
     ) -> Listening {
-        if self.env.publish.get() == PublishMode::Off {
-            return Listening::deaf(self.wakeups.listen(hold));
-        }
         let name = self.channel_of(key);
+        if self.env.publish.get() == PublishMode::Off {
+            return Listening::deaf(self.wakeups.listen(hold, name, nonce));
+        }
         // From here on, dropping this future takes everything back.
-        let listening = Listening::new(self, &name, hold);
+        let listening = Listening::new(self, &name, hold, nonce);
         let joined = self.channels.join(&name, key.slot(), hold);
         if joined.is_new {
             self.subscribe(&name, key.slot());
@@ -97,6 +98,7 @@ impl PubSub {
         self: &Arc<Self>,
         key: &LockKey,
         hold: &HoldId,
+        nonce: Nonce,
     ) -> Option<Listening> {
         if self.channels.is_empty() {
             return None;
@@ -104,7 +106,7 @@ impl PubSub {
         let name = self.channel_of(key);
         self.channels
             .join_if_live(&name, hold)
-            .then(|| Listening::new(self, &name, hold))
+            .then(|| Listening::new(self, &name, hold, nonce))
     }
 
     /// Subscribes channels again whose slots have moved.
@@ -162,7 +164,7 @@ impl PubSub {
 
     fn wake(&self, holds: impl IntoIterator<Item = HoldId>) {
         for hold in holds {
-            self.wakeups.tell(&Message::Look(hold));
+            self.wakeups.wake(&hold);
         }
     }
 }

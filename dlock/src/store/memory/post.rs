@@ -1,0 +1,59 @@
+//! Telling waiters.
+
+use crate::protocol::Message;
+
+/// How many readers are told at once that they may enter.
+const PIECE: u64 = 256;
+
+/// Delivers messages, and knows, or does not, whether they are heard.
+pub struct Post<'a> {
+    deliver: &'a mut dyn FnMut(&Message) -> bool,
+    trusted: bool,
+    piece: u64,
+}
+
+impl<'a> Post<'a> {
+    /// A post whose word counts: a message that nobody hears has not arrived.
+    pub fn new(deliver: &'a mut dyn FnMut(&Message) -> bool) -> Self {
+        Self {
+            deliver,
+            trusted: true,
+            piece: PIECE,
+        }
+    }
+
+    /// A post that does not know who hears, so that nothing may depend on it: waiters are only told to look.
+    #[must_use]
+    pub fn untrusted(self) -> Self {
+        Self {
+            trusted: false,
+            ..self
+        }
+    }
+
+    /// Tells so many readers at once.
+    #[must_use]
+    pub fn in_pieces_of(self, piece: u64) -> Self {
+        Self { piece, ..self }
+    }
+
+    pub(super) fn tell(&mut self, message: &Message) -> bool {
+        (self.deliver)(message)
+    }
+
+    pub(super) fn knows_who_hears(&self) -> bool {
+        self.trusted
+    }
+
+    pub(super) fn piece(&self) -> u64 {
+        self.piece
+    }
+}
+
+impl std::fmt::Debug for Post<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Post")
+            .field("trusted", &self.trusted)
+            .finish_non_exhaustive()
+    }
+}
