@@ -79,6 +79,7 @@ end
 
 -- include: common.lua
 if unheard then
+  unheard.line = W
   if not f[3] then W.head, W.front, W.tail = unheard.i, unheard.i + 1, unheard.i end
   giving = true
   if take_back(unheard) then pass_on() end
