@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use super::lease::{Grant, Term, WAITER_LEASE, safe_deadline};
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
@@ -18,12 +19,6 @@ use crate::protocol::{HoldId, Stray};
 use crate::token::FencingToken;
 use crate::trace;
 
-/// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
-/// those behind it. A hold that was passed on lasts for what is left of that until it is renewed.
-///
-/// Long enough for two heartbeats in a row to go unanswered.
-pub(super) const WAITER_LEASE: Duration = Duration::from_secs(3);
-
 /// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
 const CONFIRMATION: Duration = Duration::from_millis(3);
 
@@ -33,15 +28,6 @@ const LOST_EXPIRED: u8 = 2;
 const LOST_REMOVED: u8 = 3;
 const LOST_MAX_HOLD: u8 = 4;
 const LOST_SHUTDOWN: u8 = 5;
-
-/// From when on a client may count which time as its own.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Term {
-    /// The lease, from when the request left that was granted.
-    Lease(BootInstant),
-    /// A waiter's lease, from when the last request left that refreshed the place in the line.
-    Place(BootInstant),
-}
 
 /// What the server granted, and until when this client may rely on it.
 pub(crate) struct Hold {
@@ -77,23 +63,19 @@ pub(crate) struct Hold {
 impl Hold {
     pub(crate) fn new(
         key: LockKey,
-        id: HoldId,
-        mode: Mode,
         settings: &Settings,
         metrics: Arc<LockMetrics>,
-        token: FencingToken,
-        term: Term,
-        stray_until: Option<BootInstant>,
+        grant: Grant,
     ) -> Self {
-        let lease = settings.lease;
-        let (deadline, provisional) = match term {
+        let (lease, token) = (settings.lease, grant.token);
+        let (deadline, provisional) = match grant.term {
             Term::Lease(sent_at) => (safe_deadline(sent_at, lease), false),
             Term::Place(sent_at) => (safe_deadline(sent_at, WAITER_LEASE), true),
         };
         let hold = Self {
             key,
-            id,
-            mode,
+            id: grant.id,
+            mode: grant.mode,
             lease,
             renews_for: settings.max_hold,
             granted_at: BootInstant::now(),
@@ -105,7 +87,7 @@ impl Hold {
             granted: AtomicU64::new(token.as_u64()),
             state: AtomicU8::new(LIVE),
             yielding: AtomicBool::new(false),
-            stray_until,
+            stray_until: grant.stray_until,
             lost: Notify::new(),
             renewal_due: AtomicU64::new(0),
         };
@@ -322,15 +304,4 @@ impl fmt::Debug for Hold {
             .field("lost", &self.loss_recorded())
             .finish_non_exhaustive()
     }
-}
-
-/// Until when a lease counted from `sent_at` may be relied on.
-fn safe_deadline(sent_at: BootInstant, lease: Duration) -> BootInstant {
-    sent_at + lease.saturating_sub(margin(lease))
-}
-
-/// How long before the server a holder takes its lease for over: covers clocks that run at
-/// different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
-pub(crate) fn margin(lease: Duration) -> Duration {
-    lease / 100 + Duration::from_millis(2)
 }

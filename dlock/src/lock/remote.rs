@@ -1,26 +1,20 @@
 //! Acquiring on the server: ask, wait in line, ask again.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::attempt::Attempt;
-use super::hold::{Hold, Term, WAITER_LEASE};
+use super::hold::Hold;
+use super::lease::{Grant, Term};
 use super::rw_lock::RwLock;
 use super::wait::Wait;
-use crate::clock::BootInstant;
+use super::waiting::{after_failure, fits, look_again, pause, place_terms};
 use crate::error::{Error, ErrorKind, Step};
 use crate::metrics::Via;
 use crate::mode::Mode;
-use crate::protocol::{Nonce, Op, PlaceTerms, Reply};
-use crate::store::Listening;
-use crate::token::FencingToken;
-
-/// How often a waiter refreshes its place.
-const HEARTBEAT: Duration = Duration::from_millis(300);
-/// How often a waiter looks whom nothing can wake.
-const POLL: std::ops::Range<u64> = 5..40;
+use crate::protocol::{Nonce, Op, Reply};
+use crate::store::Answer;
 
 /// How many grants in a row may come too late to be of use.
 const LATE: u32 = 3;
@@ -50,31 +44,20 @@ pub(super) async fn acquire(
         if let Some(listening) = &listening {
             listening.forget_grant();
         }
-        let heard = listening.as_ref().is_some_and(Listening::is_accountable);
         let op = Op::Acquire {
             hold: id.clone(),
             mode,
             lease: settings.lease,
             owner: settings.owner.clone(),
-            place: wait.may_wait().then_some(PlaceTerms {
-                lease: WAITER_LEASE,
-                subscribed: heard,
-                nonce,
-            }),
+            place: place_terms(wait, listening.as_ref(), nonce),
         };
-        attempt.asks();
-        let until = wait.cap(asked + inner.config.retry_for);
-        let answer = match inner.store.call(&lock.key, &op, until).await {
+        let answer = match ask(lock, wait, &mut attempt, &op).await {
             Ok(answer) => answer,
-            Err(error) => {
-                attempt.unanswered();
-                match after_failure(lock, wait, queued, error) {
-                    Some(error) => return Err(error),
-                    None => continue,
-                }
-            }
+            Err(error) => match after_failure(lock, wait, queued, error) {
+                Some(error) => return Err(error),
+                None => continue,
+            },
         };
-        attempt.answered(&answer);
         let (token, term) = match answer.reply {
             Reply::Granted(token) => (token, Term::Lease(answer.sent_at)),
             Reply::Queued { retry, last, now } => {
@@ -120,16 +103,15 @@ pub(super) async fn acquire(
                 return Err(Error::unexpected_reply(lock.key.name()));
             }
         };
-        let hold = Arc::new(Hold::new(
-            lock.key.clone(),
-            id.clone(),
+        let grant = Grant {
+            id: id.clone(),
             mode,
-            settings,
-            Arc::clone(lock.metrics()),
             token,
             term,
-            attempt.stray_until(),
-        ));
+            stray_until: attempt.stray_until(),
+        };
+        let metrics = Arc::clone(lock.metrics());
+        let hold = Arc::new(Hold::new(lock.key.clone(), settings, metrics, grant));
         if hold.deadline() <= hold.granted_at && !inner.is_closed() {
             late += 1;
             if late == LATE {
@@ -138,10 +120,7 @@ pub(super) async fn acquire(
             continue; // Heard of it too late to be of use; asking again extends it.
         }
         let pending = attempt.settle();
-        if !inner.renewals.add(&hold) {
-            inner.releaser.release(&hold);
-            return Err(Error::closed());
-        }
+        keep(lock, &hold)?;
         drop(pending);
         if let Some(free_since) = free_since {
             lock.metrics().handed_over(Via::Server, free_since);
@@ -150,31 +129,31 @@ pub(super) async fn acquire(
     }
 }
 
-/// The caller's error after a request that failed; `None` to ask again: who waits goes on for as long as servers answer
-/// at all.
-fn after_failure(lock: &RwLock, wait: Wait, queued: bool, error: Error) -> Option<Error> {
-    match wait {
-        Wait::Until(_, waited) if wait.is_over() => {
-            let in_line = queued && error.is_timeout();
-            let own = error.is_deferred() || in_line;
-            Some(if own {
-                Error::timed_out_waiting(lock.key.name(), waited)
-            } else {
-                error
-            })
-        }
-        Wait::Until(..) | Wait::Forever if error.is_deferred() => None,
-        _ => Some(error),
+/// Sends the request. Whether it was answered decides what has to be done to undo it.
+async fn ask(
+    lock: &RwLock,
+    wait: Wait,
+    attempt: &mut Attempt<'_>,
+    op: &Op,
+) -> Result<Answer, Error> {
+    let inner = &lock.inner;
+    let until = wait.cap(Instant::now() + inner.config.retry_for);
+    attempt.asks();
+    let outcome = inner.store.call(&lock.key, op, until).await;
+    match &outcome {
+        Ok(answer) => attempt.answered(answer),
+        Err(_) => attempt.unanswered(),
     }
+    outcome
 }
 
-/// Whether a grant by message fits what the server has answered: larger than the last token then, and no larger than time
-/// allows, with 1 % for clocks that run at different rates and a second for what they are set by.
-fn fits(token: FencingToken, last: Option<FencingToken>, now: u64, sent_at: BootInstant) -> bool {
-    let passed = BootInstant::now().since(sent_at);
-    let most = passed + passed / 100 + Duration::from_secs(1);
-    let most = u64::try_from(most.as_micros()).unwrap_or(u64::MAX);
-    Some(token) > last && token.as_u64() <= now.saturating_add(most)
+/// From now on the hold is renewed.
+fn keep(lock: &RwLock, hold: &Arc<Hold>) -> Result<(), Error> {
+    if lock.inner.renewals.add(hold) {
+        return Ok(());
+    }
+    lock.inner.releaser.release(hold);
+    Err(Error::closed())
 }
 
 fn would_deadlock(lock: &RwLock) -> Error {
@@ -198,47 +177,4 @@ fn slower_than_lease(lock: &RwLock) -> Error {
             lock.settings.lease
         ),
     )
-}
-
-/// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
-/// A little late, and not all at once.
-fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
-    let jitter = Duration::from_micros(fastrand::u64(500..3000));
-    let latest = if subscribed {
-        HEARTBEAT
-    } else {
-        Duration::from_millis(fastrand::u64(POLL))
-    };
-    asked + latest.min(retry + jitter)
-}
-
-/// A message came, which means that the lock was free then.
-struct Woken {
-    at: BootInstant,
-    /// The token, if the lock has been passed on.
-    granted: Option<FencingToken>,
-}
-
-/// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.
-async fn pause(
-    lock: &RwLock,
-    wait: Wait,
-    again: Instant,
-    listening: &Listening,
-) -> Result<Option<Woken>, Error> {
-    let until = wait.cap(again);
-    tokio::select! {
-        granted = listening.woken() => {
-            lock.metrics().woken("message");
-            return Ok(Some(Woken { at: lock.metrics().now(), granted }));
-        }
-        () = lock.inner.closed() => return Err(Error::closed()),
-        () = sleep_until(until) => {
-            if let Wait::Until(deadline, waited) = wait && deadline <= until {
-                return Err(Error::timed_out_waiting(lock.key.name(), waited));
-            }
-            lock.metrics().woken("timer");
-        }
-    }
-    Ok(None)
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Nonce(u64);
 
 impl Nonce {
-    /// One that nobody can guess, also not from others: a keyed hash (SipHash, with a key from the operating system).
+    /// One that nobody can guess, also not from others: a keyed hash (`SipHash`, with a key from the operating system).
     #[must_use]
     pub fn fresh() -> Self {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);

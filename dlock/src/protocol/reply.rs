@@ -53,6 +53,18 @@ pub struct LockInfo {
 }
 
 impl LockInfo {
+    /// How many hold the lock, listed or not.
+    #[must_use]
+    pub fn holder_count(&self) -> u64 {
+        self.holders.len() as u64 + self.more_holders
+    }
+
+    /// How many wait, listed or not.
+    #[must_use]
+    pub fn waiter_count(&self) -> u64 {
+        self.waiters.len() as u64 + self.more_waiters
+    }
+
     /// How the lock is held now; `None` if it is free.
     #[must_use]
     pub fn mode(&self) -> Option<Mode> {

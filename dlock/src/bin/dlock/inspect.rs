@@ -49,6 +49,7 @@ pub(crate) fn text(key: &str, info: &LockInfo) -> String {
         }
         text.push('\n');
         text.push_str(&table::render(&lines));
+        text.push_str(&more(info.more_holders));
     }
     if !info.waiters.is_empty() {
         let mut lines = vec![table::line(["WAITER", "MODE"])];
@@ -57,6 +58,15 @@ pub(crate) fn text(key: &str, info: &LockInfo) -> String {
         }
         text.push('\n');
         text.push_str(&table::render(&lines));
+        text.push_str(&more(info.more_waiters));
     }
     text
+}
+
+/// Says how many are not listed.
+fn more(count: u64) -> String {
+    match count {
+        0 => String::new(),
+        count => format!("and {count} more\n"),
+    }
 }

@@ -68,7 +68,7 @@ pub(crate) fn text(locks: &[(String, LockInfo)]) -> String {
             info.mode()
                 .map_or_else(|| "free".into(), |mode| mode.to_string()),
             info.holders.len().to_string(),
-            info.waiters.len().to_string(),
+            info.waiter_count().to_string(),
             longest.map_or_else(String::new, |hold| short(hold.remaining)),
             longest.map_or_else(String::new, |hold| hold.id.clone()),
         ]);

@@ -41,8 +41,7 @@ impl Refusal {
             "TRYAGAIN" | "CLUSTERDOWN" | "LOADING" | "MASTERDOWN" | "BUSY" | "NOREPLICAS" => {
                 Self::Later
             }
-            "DLOCKFOREIGN" => Self::Fatal(ErrorKind::ForeignKey),
-            "WRONGTYPE" => Self::Fatal(ErrorKind::ForeignKey),
+            "WRONGTYPE" | "DLOCKFOREIGN" => Self::Fatal(ErrorKind::ForeignKey),
             "NOPERM" | "NOAUTH" | "WRONGPASS" => Self::Fatal(ErrorKind::Unauthorized),
             // Redis 6.2 wraps what a command inside of a script answers; 7 does so for ACLs.
             _ if details.contains("WRONGTYPE") => Self::Fatal(ErrorKind::ForeignKey),

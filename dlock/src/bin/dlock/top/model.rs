@@ -59,10 +59,10 @@ impl Row {
 
 impl Picture {
     /// How many locks are held, contended, and how many wait.
-    pub(super) fn totals(&self) -> (usize, usize, usize) {
+    pub(super) fn totals(&self) -> (usize, usize, u64) {
         let held = self.rows.iter().filter(|r| !r.info.holders.is_empty());
         let contended = self.rows.iter().filter(|r| !r.info.waiters.is_empty());
-        let waiting = self.rows.iter().map(|r| r.info.waiters.len()).sum();
+        let waiting = self.rows.iter().map(|r| r.info.waiter_count()).sum::<u64>();
         (held.count(), contended.count(), waiting)
     }
 

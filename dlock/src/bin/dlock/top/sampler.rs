@@ -85,7 +85,7 @@ impl Sampler {
         self.changes.retain(|name, _| names.contains(name));
         picture
             .rows
-            .sort_by_key(|row| std::cmp::Reverse(row.info.waiters.len()));
+            .sort_by_key(|row| std::cmp::Reverse(row.info.waiter_count()));
         self.note(&mut picture.rows);
         // Without the right to INFO the rest is still worth showing.
         if let Ok(load) = self.client.script_load().await {

@@ -36,10 +36,12 @@ fn details(row: &Row, room: usize) -> Vec<Line<'static>> {
         .iter()
         .map(|waiter| Line::raw(format!("waits  {:5}         {}", waiter.mode, waiter.id)));
     let mut lines: Vec<_> = holders.chain(waiters).collect();
-    if lines.len() > room {
+    if lines.len() > room || row.info.more_holders + row.info.more_waiters > 0 {
         lines.truncate(room.saturating_sub(1));
-        let total = row.info.holders.len() + row.info.waiters.len();
-        lines.push(Line::raw(format!("and {} more", total - lines.len())));
+    }
+    let more = row.info.holder_count() + row.info.waiter_count() - lines.len() as u64;
+    if more > 0 {
+        lines.push(Line::raw(format!("and {more} more")));
     }
     lines
 }

@@ -79,7 +79,7 @@ impl View {
     fn arrange(&mut self) {
         let order = self.order;
         self.picture.rows.sort_by(|a, b| {
-            let by_waiting = b.info.waiters.len().cmp(&a.info.waiters.len());
+            let by_waiting = b.info.waiter_count().cmp(&a.info.waiter_count());
             let by_rate = b.rate.total_cmp(&a.rate);
             let by_name = a.name.cmp(&b.name);
             match order {

@@ -29,7 +29,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, rows: &[model::Row], state
             Cell::from(cut(&row.name, width.into())),
             Cell::from(row.mode()),
             number(row.info.holders.len().to_string()),
-            number(row.info.waiters.len().to_string()),
+            number(row.info.waiter_count().to_string()),
             number(rate(row.rate)),
             number(lease.map_or_else(String::new, short)),
             Cell::from(row.held_by()),

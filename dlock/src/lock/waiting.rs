@@ -1,0 +1,112 @@
+//! Waiting in the line on the server.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::lease::WAITER_LEASE;
+use super::rw_lock::RwLock;
+use super::wait::Wait;
+use crate::clock::BootInstant;
+use crate::error::Error;
+use crate::protocol::{Nonce, PlaceTerms};
+use crate::store::Listening;
+use crate::token::FencingToken;
+
+/// How often a waiter refreshes its place.
+const HEARTBEAT: Duration = Duration::from_millis(300);
+/// How often a waiter looks whom nothing can wake.
+const POLL: std::ops::Range<u64> = 5..40;
+
+/// What to ask for if the lock is not free.
+pub(super) fn place_terms(
+    wait: Wait,
+    listening: Option<&Listening>,
+    nonce: Nonce,
+) -> Option<PlaceTerms> {
+    wait.may_wait().then(|| PlaceTerms {
+        lease: WAITER_LEASE,
+        subscribed: listening.is_some_and(Listening::is_accountable),
+        nonce,
+    })
+}
+
+/// The caller's error after a request that failed; `None` to ask again: who waits goes on for as long as servers answer
+/// at all.
+pub(super) fn after_failure(
+    lock: &RwLock,
+    wait: Wait,
+    queued: bool,
+    error: Error,
+) -> Option<Error> {
+    match wait {
+        Wait::Until(_, waited) if wait.is_over() => {
+            let in_line = queued && error.is_timeout();
+            let own = error.is_deferred() || in_line;
+            Some(if own {
+                Error::timed_out_waiting(lock.key.name(), waited)
+            } else {
+                error
+            })
+        }
+        Wait::Until(..) | Wait::Forever if error.is_deferred() => None,
+        _ => Some(error),
+    }
+}
+
+/// Whether a grant by message fits what the server has answered: larger than the last token then, and no larger than time
+/// allows, with 1 % for clocks that run at different rates and a second for what they are set by.
+pub(super) fn fits(
+    token: FencingToken,
+    last: Option<FencingToken>,
+    now: u64,
+    sent_at: BootInstant,
+) -> bool {
+    let passed = BootInstant::now().since(sent_at);
+    let most = passed + passed / 100 + Duration::from_secs(1);
+    let most = u64::try_from(most.as_micros()).unwrap_or(u64::MAX);
+    Some(token) > last && token.as_u64() <= now.saturating_add(most)
+}
+
+/// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
+/// A little late, and not all at once.
+pub(super) fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
+    let jitter = Duration::from_micros(fastrand::u64(500..3000));
+    let latest = if subscribed {
+        HEARTBEAT
+    } else {
+        Duration::from_millis(fastrand::u64(POLL))
+    };
+    asked + latest.min(retry + jitter)
+}
+
+/// A message came, which means that the lock was free then.
+pub(super) struct Woken {
+    pub(super) at: BootInstant,
+    /// The token, if the lock has been passed on.
+    pub(super) granted: Option<FencingToken>,
+}
+
+/// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.
+pub(super) async fn pause(
+    lock: &RwLock,
+    wait: Wait,
+    again: Instant,
+    listening: &Listening,
+) -> Result<Option<Woken>, Error> {
+    let until = wait.cap(again);
+    tokio::select! {
+        granted = listening.woken() => {
+            lock.metrics().woken("message");
+            return Ok(Some(Woken { at: lock.metrics().now(), granted }));
+        }
+        () = lock.inner.closed() => return Err(Error::closed()),
+        () = sleep_until(until) => {
+            if let Wait::Until(deadline, waited) = wait && deadline <= until {
+                return Err(Error::timed_out_waiting(lock.key.name(), waited));
+            }
+            lock.metrics().woken("timer");
+        }
+    }
+    Ok(None)
+}
