@@ -6,7 +6,7 @@
 --       4 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
 --         request has no effect any more; for how many us to keep a place in the line, 0 = take none; 1 if
 --         the waiter has subscribed to its channel, otherwise 0; what a grant by message repeats; how to publish
---         ('S', 'P' or 'L' and the length of the prefix, or nothing)
+--         ('S', 'P', 'L' or 'R' and the length of the prefix, or nothing; see common.lua)
 -- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
 --          {2, retry_us, last token, now}  queued; look again after retry_us unless told earlier; a message
 --                         about this place carries a larger token; the lock's time

@@ -357,12 +357,14 @@ end
 
 -- Telling waiters.
 
-local publish, trusted, channel = '', false, ''
+local publish, trusted, channel, notes = '', false, '', nil
 if pub and pub ~= '' then
-  -- How ('S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node), and
-  -- the length of the prefix, behind which '~c' makes a key a channel.
+  -- How, and the length of the prefix, behind which '~c' makes a key a channel:
+  -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node, 'R' return what is
+  -- to be published: while a slot is moving, its subscribers are still at the old node.
   local kind, prefix = match(pub, '^(%a)(%d+)$')
-  publish, trusted = kind == 'S' and 'SPUBLISH' or 'PUBLISH', kind ~= 'L'
+  publish, trusted = kind == 'S' and 'SPUBLISH' or 'PUBLISH', kind == 'S' or kind == 'P'
+  notes = kind == 'R' and {}
   channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
 end
 
@@ -371,7 +373,12 @@ local messages = 0
 local function told(waiter, message)
   if publish == '' then return false end
   messages = messages + 1
-  local heard = redis.pcall(publish, channel .. (match(waiter.id, '^(.*)/') or waiter.id), message)
+  local to = channel .. (match(waiter.id, '^(.*)/') or waiter.id)
+  if notes then
+    notes[#notes + 1], notes[#notes + 2] = to, message
+    return false
+  end
+  local heard = redis.pcall(publish, to, message)
   return type(heard) == 'number' and heard > 0
 end
 

@@ -6,6 +6,7 @@
 --       3 last token handed out under this hold (0 = none but the granted one), 4 until when (server's time) an acquire
 --       with this id must have no effect (0 = none is on its way), 5 how to publish (see acquire.lua)
 -- Returns  1  released: until now nobody else could have got it, even if its lease is over
+--          {1, {channel, message, ...}}  the same, and what is to be published
 --          0  no such hold: released before, or expired and cleared away
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
@@ -99,4 +100,4 @@ else
   if not mine then return 0 end
 end
 if ARGV[2] ~= '' and not (f[2] or f[3] or f[4]) then call('PEXPIRE', lock, ARGV[2]) end
-return 1
+return notes and {1, notes} or 1
