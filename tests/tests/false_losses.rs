@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use dlock::__internals::{Script, script_source};
 use dlock_tests::{
-    Direction, FaultProxy, builder, connect, scaled, shared_server, unique_prefix, wait_free,
-    wait_waiters,
+    FaultProxy, builder, connect, scaled, shared_server, unique_prefix, wait_free, wait_waiters,
 };
 use metrics_exporter_prometheus::PrometheusBuilder;
 
@@ -12,7 +12,7 @@ const SOON: Duration = Duration::from_secs(10);
 /// Renewed at a third of it.
 const LEASE: Duration = Duration::from_millis(900);
 /// Longer than a renewal takes to fall due, shorter than the lease.
-const DELAY: Duration = Duration::from_millis(400);
+const DOUBT: Duration = Duration::from_millis(600);
 /// Longer than a process passes a hold on without asking.
 const SLICE: Duration = Duration::from_millis(10);
 
@@ -41,11 +41,13 @@ async fn a_renewal_that_crosses_a_yield_is_no_loss() {
         async move { lock.write().await }
     });
     tokio::time::sleep(SLICE).await;
-    // The answer to the yield is under way for so long that the hold, which has ended, is due to be renewed.
-    proxy.delay(Direction::ToClient, DELAY);
+    // The yield is executed, and its answer is lost for so long that the hold, which has ended, is due to be renewed.
+    let request = redis::Script::new(script_source(Script::Yield));
+    proxy.cut_after_request(request.get_hash(), 1);
+    proxy.cut_before_request(request.get_hash(), usize::MAX);
     guard.release().await.expect("held to the end");
     let guard = next.await.expect("no panic").expect("its turn");
-    tokio::time::sleep(2 * DELAY).await;
+    tokio::time::sleep(DOUBT).await;
     proxy.pass();
     guard.release().await.expect("held to the end");
     let guard = tokio::time::timeout(scaled(SOON), local).await;
