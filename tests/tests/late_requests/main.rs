@@ -1,5 +1,6 @@
 //! Requests that arrive long after the client that sent them has gone on: sent again, answered, and used.
 
+mod matrix;
 mod scene;
 
 use std::time::Duration;
