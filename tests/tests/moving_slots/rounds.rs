@@ -35,7 +35,7 @@ pub(crate) async fn two_masters() -> RedisCluster {
 
 /// Runs the load, moves the slot again and again, and judges.
 pub(crate) async fn survives(uses: [Use; 6]) {
-    let moves: u32 = setting("DLOCK_MOVES", 60);
+    let moves: u32 = setting("DLOCK_MOVES", 40);
     let open = Duration::from_millis(setting("DLOCK_OPEN_MS", 25));
     let cluster = two_masters().await;
     let (prefix, observer) = (unique_prefix(), Arc::new(Observer::default()));
