@@ -1,6 +1,7 @@
 //! One real redis-server.
 
 mod options;
+mod version;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -12,6 +13,7 @@ use std::{
 use redis::{AsyncConnectionConfig, FromRedisValue, IntoConnectionInfo, RedisResult, Value};
 
 pub use self::options::ServerOptions;
+pub(crate) use self::version::version;
 use crate::{folder::Folder, port::Port, process::Process, wait::scaled, wait_until};
 
 const CONFIG: &str = "redis.conf";
@@ -49,8 +51,7 @@ impl RedisServer {
         for (name, text) in files {
             write(name, text);
         }
-        let program = std::env::var_os("DLOCK_REDIS_SERVER");
-        let mut command = Command::new(program.unwrap_or_else(|| "redis-server".into()));
+        let mut command = Command::new(version::program());
         command.arg(CONFIG);
         Self {
             process: Mutex::new(Process::start(folder, command)),
