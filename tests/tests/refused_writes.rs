@@ -18,8 +18,7 @@ async fn queue(client: &Client, server: &RedisServer) -> JoinHandle<Result<Write
     let waiting = tokio::spawn(async move { own.write().await });
     wait_waiters(&lock, 1).await;
     wait_until(SOON, "the waiter listens", || async {
-        let channels: Vec<String> = server.query(&["PUBSUB", "SHARDCHANNELS"]).await;
-        !channels.is_empty()
+        !server.channels().await.is_empty()
     })
     .await;
     waiting

@@ -14,7 +14,10 @@ use redis::{AsyncConnectionConfig, FromRedisValue, IntoConnectionInfo, RedisResu
 
 pub use self::options::ServerOptions;
 pub(crate) use self::version::version;
-use crate::{folder::Folder, port::Port, process::Process, wait::scaled, wait_until};
+use crate::{
+    feature::sharded_channels, folder::Folder, port::Port, process::Process, wait::scaled,
+    wait_until,
+};
 
 const CONFIG: &str = "redis.conf";
 
@@ -141,6 +144,18 @@ impl RedisServer {
         Ok(redis::from_redis_value(
             self.command(&["INFO", section]).await?,
         )?)
+    }
+
+    /// The channels that somebody listens to, of whichever kind.
+    pub async fn channels(&self) -> Vec<String> {
+        let mut channels: Vec<String> = self.query(&["PUBSUB", "CHANNELS"]).await;
+        if sharded_channels() {
+            channels.extend(
+                self.query::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS"])
+                    .await,
+            );
+        }
+        channels
     }
 
     /// The password of the default user.
