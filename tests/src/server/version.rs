@@ -27,3 +27,17 @@ fn parse(text: &str) -> Option<(u32, u32)> {
     let mut number = || numbers.next()?.parse().ok();
     Some((number()?, number()?))
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn versions_are_read() {
+        for (text, version) in [
+            ("Redis server v=6.2.14 sha=40305114:0 malloc=libc", (6, 2)),
+            ("Valkey server v=8.1.1 sha=00000000:0 bits=64", (8, 1)),
+        ] {
+            assert_eq!(super::parse(text), Some(version));
+        }
+        assert_eq!(super::parse("no server"), None);
+    }
+}
