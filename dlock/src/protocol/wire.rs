@@ -91,8 +91,13 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             match place {
                 None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - ")),
                 Some(place) => {
-                    let (lease, ear) = (place.lease.as_micros(), u8::from(place.subscribed));
-                    let nonce = place.nonce;
+                    let (lease, nonce) = (place.lease.as_micros(), place.nonce);
+                    // Who publishes otherwise than this client listens must not wonder that it does not hear.
+                    let ear = match publish {
+                        "S" | "R" if place.subscribed => 1,
+                        "P" if place.subscribed => 3,
+                        _ => 0,
+                    };
                     cmd.write_arg_fmt(format_args!(
                         "{valid_until:016} {lease} {ear} {nonce} {publishing}"
                     ));

@@ -14,7 +14,8 @@
 --   r        '1 <count> <head> <front> <tail> <phase> <told>': the line of readers. Those up to <phase> enter
 --            before the next writer, those up to <told> know of it
 --   W<i>, R<i>  a waiter: '<id> <deadline> <readers before it> <ear> <nonce> <owner>'. Ear: 0 not subscribed yet,
---            1 subscribed, 2 subscribed and yet not heard: the place is kept, but holds nobody up
+--            1 hears SPUBLISH, 3 hears PUBLISH, 2 should have heard and has not: the place is kept, but holds
+--            nobody up
 --   ?<id>    the field of its place
 --   x        until when the key is kept
 --   o        how far the lock's time is ahead of the server's, since the server's clock was set back
@@ -357,13 +358,14 @@ end
 
 -- Telling waiters.
 
-local publish, trusted, channel, notes = '', false, '', nil
+local publish, trusted, ear_for, channel, notes = '', false, '', '', nil
 if pub and pub ~= '' then
   -- How, and the length of the prefix, behind which '~c' makes a key a channel:
   -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node, 'R' return what is
   -- to be published: while a slot is moving, its subscribers are still at the old node.
   local kind, prefix = match(pub, '^(%a)(%d+)$')
   publish, trusted = kind == 'S' and 'SPUBLISH' or 'PUBLISH', kind == 'S' or kind == 'P'
+  ear_for = kind == 'S' and '1' or '3'
   notes = kind == 'R' and {}
   channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
 end
@@ -384,7 +386,7 @@ end
 
 -- One who has subscribed and does not hear is passed over, but keeps the place.
 local function pass_over(waiter)
-  if not trusted or waiter.ear ~= '1' then return false end
+  if not trusted or waiter.ear ~= ear_for then return false end
   waiter.ear = '2'
   write_waiter(waiter)
   return true
