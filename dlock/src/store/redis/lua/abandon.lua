@@ -7,7 +7,7 @@
 --          | 0 there was neither
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
-local till, pub, owner = tonumber(ARGV[2]), ARGV[3], ''
+local till, pub, owner, known = tonumber(ARGV[2]), ARGV[3], '', {}
 local fields = call('HLEN', lock)
 if fields == 0 and till == 0 then return 0 end
 local time = call('TIME')

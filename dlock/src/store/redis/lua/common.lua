@@ -1,5 +1,6 @@
 -- Shared by the operations; included after the short paths, which pay nothing for it. Before it stand `call`,
--- `lock`, `time`, `id`, `owner` and, where messages are sent, `pub`.
+-- `lock`, `time`, `id`, `owner`, `pub` (how to publish, where messages are sent) and `known` (fields that have been
+-- read; '' for absent ones).
 --
 -- KEYS[1] lock: one hash is the whole lock, so that it moves, expires and is evicted as one.
 --   t        last token granted. The lock's time does not go back behind it
@@ -27,11 +28,12 @@
 --
 -- One HSET commits a change: what goes is made void by it, and removed afterwards. Nobody is told before.
 local PIECE = 256 -- what is done to many holds or waiters is done to so many in one script
+local CLEAR = 128 -- waiters whose places are over and whom one script removes
 local FEW = 64 -- waiters that do not hear whom one script passes over
 local MEMORY, SLACK = 60000000, 10000000 -- us: a free lock is remembered so long; keys are kept for more than promised
 local fmt, max, min, match = string.format, math.max, math.min, string.match
 
-local known, pending, order = {}, {}, {}
+local pending, order = {}, {}
 local function set(field, value)
   if pending[field] == nil then order[#order + 1] = field end
   pending[field] = value
@@ -315,6 +317,7 @@ local function pass_along(line, i, upto, each)
   end
 end
 
+local cleared = 0
 -- The first waiter of a line who lives and can hear. Places before it that are empty or over are gone for good.
 local function front(line)
   local found
@@ -324,8 +327,12 @@ local function front(line)
       return true
     end
     if waiter and waiter.deadline <= now then
+      if cleared == CLEAR then
+        again = true
+        return true
+      end
       leave(waiter)
-      waiter = nil
+      waiter, cleared = nil, cleared + 1
     end
     if not waiter and line.head == i then line.head = i + 1 end
     line.front = i + 1

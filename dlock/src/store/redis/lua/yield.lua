@@ -12,7 +12,7 @@
 local call = redis.call
 local lock, id, pub = KEYS[1], ARGV[1], ARGV[6]
 local handed, lease, seen, till = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local owner, fields = '', call('HLEN', lock)
+local owner, known, fields = '', {}, call('HLEN', lock)
 if fields == 0 then return 0 end
 local time = call('TIME')
 -- include: common.lua
