@@ -81,25 +81,28 @@ impl Lab {
     }
 }
 
-/// Runs the workloads whose names start with one of `only`, or all.
+/// All workloads, as they are asked for.
+pub(crate) const NAMES: [&str; 10] = [
+    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9",
+];
+
+/// Runs the workloads called one of `only`, or all.
 pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|only| name == only);
-    macro_rules! step {
-        ($name:literal, $run:expr) => {
-            if wanted($name) {
-                eprintln!("{}", $name);
-                $run.await;
-            }
-        };
+    let wanted = |name: &&str| only.is_empty() || only.iter().any(|only| name == only);
+    for name in NAMES.into_iter().filter(wanted) {
+        eprintln!("{name}");
+        match name {
+            "w1" => latency::run(lab, results).await,
+            "w2" => throughput::run(lab, results).await,
+            "calls" => calls::run(lab, results).await,
+            "w3" => hot_key::run(lab, results).await,
+            "w4" => tasks::run(lab, results).await,
+            "w5" => readers::run(lab, results).await,
+            "w6" => crash::run(lab, results).await,
+            "w7" => renewal::run(lab, results).await,
+            "w8" => attribute::run(lab, results).await,
+            "w9" => leak::run(lab, results).await,
+            _ => unreachable!("{name} is listed and not known"),
+        }
     }
-    step!("w1", latency::run(lab, results));
-    step!("w2", throughput::run(lab, results));
-    step!("calls", calls::run(lab, results));
-    step!("w3", hot_key::run(lab, results));
-    step!("w4", tasks::run(lab, results));
-    step!("w5", readers::run(lab, results));
-    step!("w6", crash::run(lab, results));
-    step!("w7", renewal::run(lab, results));
-    step!("w8", attribute::run(lab, results));
-    step!("w9", leak::run(lab, results));
 }
