@@ -29,7 +29,7 @@ impl Sense {
             // a difference of two sizes, which may be nothing at all.
             _ if ["hold", "round trip", "growth"].contains(&metric) => Self::Neither,
             _ if metric.ends_with("max") || metric.ends_with("p99") => Self::Tail,
-            _ if metric == "longest script" => Self::Tail,
+            _ if metric == "of the longest" => Self::Tail,
             // As many as there are holds and leases.
             "1/s" if metric == "renewals" => Self::Neither,
             "1/s" | "%" => Self::MoreIsBetter,

@@ -4,6 +4,7 @@ mod attribute;
 mod calls;
 mod contest;
 mod crash;
+pub(crate) mod growth;
 mod hot_key;
 mod latency;
 mod leak;
@@ -21,7 +22,7 @@ use crate::{results::Results, server::Site, system::Kind};
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 13] = [
+pub(crate) const TITLES: [(&str, &str); 15] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -46,6 +47,14 @@ pub(crate) const TITLES: [(&str, &str); 13] = [
     ("w7", "held locks renewed"),
     ("w8", "the attribute against the guard, in memory"),
     ("w9", "memory over lock/unlock pairs on distinct keys"),
+    (
+        "w10",
+        "growth: what one operation takes the server as more hold a lock or wait for it",
+    ),
+    (
+        "w10-sums",
+        "growth: what it takes in sum when many come or go",
+    ),
     ("calls", "what the server spends on the scripts of w2"),
 ];
 
@@ -82,8 +91,8 @@ impl Lab {
 }
 
 /// All workloads, as they are asked for.
-pub(crate) const NAMES: [&str; 10] = [
-    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9",
+pub(crate) const NAMES: [&str; 11] = [
+    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10",
 ];
 
 /// Runs the workloads called one of `only`, or all.
@@ -102,6 +111,7 @@ pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
             "w7" => renewal::run(lab, results).await,
             "w8" => attribute::run(lab, results).await,
             "w9" => leak::run(lab, results).await,
+            "w10" => growth::run(lab, results).await,
             _ => unreachable!("{name} is listed and not known"),
         }
     }
