@@ -11,7 +11,7 @@ use std::{
 use serde_json::json;
 
 use self::{
-    pairs::{Pair, Pairs},
+    pairs::{Measured, Pair, Pairs},
     ratio::Ratio,
 };
 use crate::workload::NAMES;
@@ -42,22 +42,31 @@ pub(crate) fn run(
         "{pairs} pairs, the shorter runs of --quick; a ratio of 1 or more is as good as {} or better",
         other.display()
     );
-    let mut all = Vec::new();
+    let (mut all, mut failed) = (Vec::new(), Vec::new());
     let mut verdicts = String::from("\n### Verdict\n\n");
     for workload in NAMES.into_iter().filter(wanted) {
-        let ratios = match compare(&programs, workload, pairs)? {
-            Compared::Unknown(whose) => {
-                let _ = writeln!(verdicts, "- {workload}: unknown to {whose}");
-                continue;
+        let verdict = match compare(&programs, workload, pairs) {
+            Ok(Compared::Unknown(whose)) => format!("unknown to {whose}"),
+            Ok(Compared::Ratios(ratios)) => {
+                println!("\n{}", ratio::to_markdown(workload, &ratios));
+                all.extend(ratios.iter().map(Ratio::to_json));
+                verdict(&ratios, pairs)
             }
-            Compared::Ratios(ratios) => ratios,
+            // The others can still be compared.
+            Err(error) => {
+                eprintln!("{error}");
+                failed.push(workload);
+                "**failed**".into()
+            }
         };
-        println!("\n{}", ratio::to_markdown(workload, &ratios));
-        let _ = writeln!(verdicts, "- {workload}: {}", verdict(&ratios, pairs));
-        all.extend(ratios.iter().map(Ratio::to_json));
+        let _ = writeln!(verdicts, "- {workload}: {verdict}");
     }
     println!("{verdicts}");
-    write(&folder.join("against.json"), &json!(all))
+    write(&folder.join("against.json"), &json!(all))?;
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(format!("these failed: {}", failed.join(", ")))
 }
 
 /// What came of one workload.
@@ -70,11 +79,10 @@ fn compare(programs: &Pairs, workload: &str, pairs: usize) -> Result<Compared, S
     let mut measured: Vec<Pair> = Vec::new();
     for turn in 0..pairs {
         eprintln!("{workload}: pair {} of {pairs}", turn + 1);
-        let pair = programs.measure(workload, turn)?;
-        if let Some(whose) = programs.whose_is_empty(&pair) {
-            return Ok(Compared::Unknown(whose));
+        match programs.measure(workload, turn)? {
+            Measured::Pair(pair) => measured.push(pair),
+            Measured::Unknown(whose) => return Ok(Compared::Unknown(whose)),
         }
-        measured.push(pair);
     }
     Ok(Compared::Ratios(Ratio::all(&measured)))
 }
@@ -91,14 +99,16 @@ fn verdict(ratios: &[Ratio], pairs: usize) -> String {
     let Some(worst) = judged.first() else {
         return "nothing to judge".into();
     };
-    if !slower.is_empty() {
+    let text = if slower.is_empty() {
+        format!("not slower; least: {worst}")
+    } else {
         let slower: Vec<String> = slower.iter().map(ToString::to_string).collect();
-        return format!("**slower**: {}", slower.join("; "));
-    }
+        format!("**slower**: {}", slower.join("; "))
+    };
     if pairs < ENOUGH {
-        return format!("undecided after {pairs} of {ENOUGH} pairs; least: {worst}");
+        return format!("undecided after {pairs} of {ENOUGH} pairs; so far {text}");
     }
-    format!("not slower; least: {worst}")
+    text
 }
 
 fn write(path: &PathBuf, value: &serde_json::Value) -> Result<(), String> {

@@ -29,6 +29,14 @@ pub(super) struct Pair {
     pub(super) theirs: Vec<Number>,
 }
 
+/// What came of one turn.
+#[derive(Debug)]
+pub(super) enum Measured {
+    Pair(Pair),
+    /// This program knows nothing of the workload: builds of another age skip what they do not know.
+    Unknown(String),
+}
+
 /// The two programs.
 #[derive(Debug)]
 pub(super) struct Pairs {
@@ -51,43 +59,33 @@ impl Pairs {
     }
 
     /// Lets both measure a workload. They take turns at going first; in the first turn the other program does.
-    pub(super) fn measure(&self, workload: &str, turn: usize) -> Result<Pair, String> {
-        let files = [
-            self.folder.join("against-ours.json"),
-            self.folder.join("against-theirs.json"),
-        ];
-        let ours = || start(&self.ours, workload, &files[0]);
-        let theirs = || start(&self.theirs, workload, &files[1]);
-        match (SIDE_BY_SIDE.contains(&workload), turn.is_multiple_of(2)) {
-            (true, _) => {
-                let started = (theirs()?, ours()?);
-                started.0.finish()?;
-                started.1.finish()?;
+    pub(super) fn measure(&self, workload: &str, turn: usize) -> Result<Measured, String> {
+        let ours = || start(&self.ours, workload, self.folder.join("against-ours.json"));
+        let theirs = || {
+            start(
+                &self.theirs,
+                workload,
+                self.folder.join("against-theirs.json"),
+            )
+        };
+        let (ours, theirs) = if SIDE_BY_SIDE.contains(&workload) {
+            let (theirs, ours) = (theirs()?, ours()?);
+            (ours.finish()?, theirs.finish()?)
+        } else if turn.is_multiple_of(2) {
+            let theirs = theirs()?.finish()?;
+            if theirs.is_empty() {
+                return Ok(Measured::Unknown(self.theirs.display().to_string()));
             }
-            (false, true) => {
-                theirs()?.finish()?;
-                ours()?.finish()?;
-            }
-            (false, false) => {
-                ours()?.finish()?;
-                theirs()?.finish()?;
+            (ours()?.finish()?, theirs)
+        } else {
+            (ours()?.finish()?, theirs()?.finish()?)
+        };
+        for (numbers, program) in [(&ours, &self.ours), (&theirs, &self.theirs)] {
+            if numbers.is_empty() {
+                return Ok(Measured::Unknown(program.display().to_string()));
             }
         }
-        Ok(Pair {
-            ours: read(&files[0])?,
-            theirs: read(&files[1])?,
-        })
-    }
-
-    /// The program that knows nothing of the workload, if one does not: builds of another age skip what
-    /// they do not know.
-    pub(super) fn whose_is_empty(&self, pair: &Pair) -> Option<String> {
-        let program = match (pair.ours.is_empty(), pair.theirs.is_empty()) {
-            (_, true) => &self.theirs,
-            (true, false) => &self.ours,
-            (false, false) => return None,
-        };
-        Some(program.display().to_string())
+        Ok(Measured::Pair(Pair { ours, theirs }))
     }
 }
 
@@ -95,32 +93,37 @@ impl Pairs {
 struct Running {
     child: Child,
     what: String,
+    output: PathBuf,
 }
 
-fn start(program: &Path, workload: &str, output: &Path) -> Result<Running, String> {
+fn start(program: &Path, workload: &str, output: PathBuf) -> Result<Running, String> {
     let what = format!("{} --only {workload}", program.display());
     // What an earlier turn left here must not pass for what this one measured.
     if output.exists() {
-        std::fs::remove_file(output).map_err(|error| format!("{}: {error}", output.display()))?;
+        std::fs::remove_file(&output).map_err(|error| format!("{}: {error}", output.display()))?;
     }
     let child = Command::new(program)
         .args(["--quick", "--systems", "dlock", "--repeats", "1"])
         .args(["--only", workload, "--output"])
-        .arg(output)
+        .arg(&output)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn();
     let child = child.map_err(|error| format!("{what}: {error}"))?;
-    Ok(Running { child, what })
+    Ok(Running {
+        child,
+        what,
+        output,
+    })
 }
 
 impl Running {
-    fn finish(self) -> Result<(), String> {
+    fn finish(self) -> Result<Vec<Number>, String> {
         let ended = self.child.wait_with_output();
         let ended = ended.map_err(|error| format!("{}: {error}", self.what))?;
         if ended.status.success() {
-            return Ok(());
+            return read(&self.output);
         }
         let said = String::from_utf8_lossy(&ended.stderr);
         Err(format!("{}: {}\n{said}", self.what, ended.status))

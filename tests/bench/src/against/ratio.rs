@@ -5,10 +5,16 @@ use std::fmt::{self, Write as _};
 use serde_json::{Value, json};
 
 use super::pairs::{Number, Pair};
-use crate::measure::Samples;
+use crate::{
+    measure::{Samples, count},
+    results::readable,
+};
 
 /// The smallest median that counts as not slower.
 const NOT_SLOWER: f64 = 0.95;
+
+/// Waits in ms that are shorter than any round trip: the process let somebody in by itself, at once.
+const NO_WAIT: f64 = 0.02;
 
 /// What is better, and whether a difference means anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,13 +101,21 @@ impl Ratio {
         self.ratios.add(ratio);
     }
 
+    /// The median; of an even number of pairs, half-way between the two in the middle.
     pub(super) fn median(&self) -> f64 {
-        self.ratios.median()
+        let quarter = 0.25 / count(self.ratios.len());
+        let (lower, upper) = (0.5 - quarter, 0.5 + quarter);
+        f64::midpoint(self.ratios.percentile(lower), self.ratios.percentile(upper))
     }
 
     /// Whether the verdict depends on it.
     pub(super) fn is_judged(&self) -> bool {
-        matches!(self.sense, Sense::MoreIsBetter | Sense::LessIsBetter)
+        matches!(self.sense, Sense::MoreIsBetter | Sense::LessIsBetter) && !self.is_no_wait()
+    }
+
+    fn is_no_wait(&self) -> bool {
+        let longest = self.ours.median().max(self.theirs.median());
+        self.number.unit == "ms" && longest < NO_WAIT
     }
 
     pub(super) fn is_not_slower(&self) -> bool {
@@ -155,16 +169,20 @@ pub(super) fn to_markdown(title: &str, ratios: &[Ratio]) -> String {
             unit,
             ..
         } = &ratio.number;
-        let (ours, theirs) = (ratio.ours.median(), ratio.theirs.median());
+        let (ours, theirs) = (
+            readable(ratio.ours.median()),
+            readable(ratio.theirs.median()),
+        );
         let remark = match ratio.sense {
             Sense::Tail => "a few events: not judged",
             Sense::Neither => "ours / theirs, neither is better",
+            _ if ratio.is_no_wait() => "no wait: not judged",
             _ if ratio.is_not_slower() => "",
             _ => "**slower**",
         };
         let _ = writeln!(
             text,
-            "| {workload} | {system} | {metric} [{unit}] | {ours:.2} | {theirs:.2} | {:.3} | {:.3} | {:.3} | {} | {remark} |",
+            "| {workload} | {system} | {metric} [{unit}] | {ours} | {theirs} | {:.3} | {:.3} | {:.3} | {} | {remark} |",
             ratio.median(),
             ratio.ratios.percentile(0.0),
             ratio.ratios.max(),
