@@ -13,7 +13,7 @@ use super::waiting::{after_failure, fits, look_again, pause, place_terms};
 use crate::error::{Error, ErrorKind, Step};
 use crate::metrics::Via;
 use crate::mode::Mode;
-use crate::protocol::{Nonce, Op, Reply};
+use crate::protocol::{HoldId, Nonce, Op, Reply};
 use crate::store::Answer;
 
 /// How many grants in a row may come too late to be of use.
@@ -30,11 +30,15 @@ pub(super) async fn acquire(
     let inner = &lock.inner;
     let settings = &lock.settings;
     let mut attempt = Attempt::new(inner, &lock.key, settings.lease);
-    let id = attempt.id.clone();
-    let nonce = Nonce::fresh();
+    let nonce = Nonce::of(&attempt.id);
+    let mut op = request(lock, mode, &attempt.id);
     let mut listening = wait
         .may_wait()
-        .then(|| inner.store.listen_if_subscribed(&lock.key, &id, nonce))
+        .then(|| {
+            inner
+                .store
+                .listen_if_subscribed(&lock.key, &attempt.id, nonce)
+        })
         .flatten();
     let mut queued = false;
     let mut late = 0;
@@ -44,13 +48,9 @@ pub(super) async fn acquire(
         if let Some(listening) = &listening {
             listening.forget_grant();
         }
-        let op = Op::Acquire {
-            hold: id.clone(),
-            mode,
-            lease: settings.lease,
-            owner: settings.owner.clone(),
-            place: place_terms(wait, listening.as_ref(), nonce),
-        };
+        if let Op::Acquire { place, .. } = &mut op {
+            *place = place_terms(wait, listening.as_ref(), nonce);
+        }
         let answer = match ask(lock, wait, &mut attempt, &op).await {
             Ok(answer) => answer,
             Err(error) => match after_failure(lock, wait, queued, error) {
@@ -68,7 +68,7 @@ pub(super) async fn acquire(
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
                     let until = wait.cap(asked + inner.config.response_timeout);
-                    let heard = inner.store.listen(&lock.key, &id, nonce, until);
+                    let heard = inner.store.listen(&lock.key, &attempt.id, nonce, until);
                     listening = Some(heard.await);
                     continue;
                 };
@@ -104,7 +104,7 @@ pub(super) async fn acquire(
             }
         };
         let grant = Grant {
-            id: id.clone(),
+            id: attempt.id.clone(),
             mode,
             token,
             term,
@@ -126,6 +126,17 @@ pub(super) async fn acquire(
             lock.metrics().handed_over(Via::Server, free_since);
         }
         return Ok(Some(hold));
+    }
+}
+
+/// What is asked for, without a place in the line.
+fn request(lock: &RwLock, mode: Mode, hold: &HoldId) -> Op {
+    Op::Acquire {
+        hold: hold.clone(),
+        mode,
+        lease: lock.settings.lease,
+        owner: lock.settings.owner.clone(),
+        place: None,
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::HoldId;
 
 /// A number that only the waiter and the lock's record know: who may publish on a waiter's channel, but not read
 /// the lock, cannot make it believe that it holds.
@@ -11,12 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Nonce(u64);
 
 impl Nonce {
-    /// One that nobody can guess, also not from others: a keyed hash (`SipHash`, with a key from the operating system).
+    /// That of one acquisition. Nobody can guess it, also not from others: it is a keyed hash (`SipHash`, with a key from
+    /// the operating system), of which 56 bits do.
     #[must_use]
-    pub fn fresh() -> Self {
+    pub fn of(hold: &HoldId) -> Self {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(KEY.hash_one(NEXT.fetch_add(1, Ordering::Relaxed)))
+        Self(KEY.hash_one(hold) >> 8)
     }
 
     /// A given one, for tests.
@@ -34,7 +35,7 @@ impl Nonce {
 
 impl fmt::Display for Nonce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
+        write!(f, "{:014x}", self.0)
     }
 }
 
@@ -46,11 +47,13 @@ impl fmt::Debug for Nonce {
 
 #[cfg(test)]
 mod tests {
-    use super::Nonce;
+    use super::{HoldId, Nonce};
 
     #[test]
     fn nonces_differ_and_do_not_show() {
-        let (a, b) = (Nonce::fresh(), Nonce::fresh());
+        let of = |text| Nonce::of(&HoldId::parse(text).expect("an id"));
+        let (a, b) = (of("client/1/1"), of("client/1/2"));
+        assert_eq!(of("client/1/1"), a);
         assert_ne!(a, b);
         assert_eq!(Nonce::parse(&a.to_string()), Some(a));
         assert_eq!(format!("{a:?}"), "Nonce(..)");

@@ -11,7 +11,7 @@ use crate::mode::Mode;
 use crate::token::FencingToken;
 
 /// How long a key outlives the latest deadline in it, rounded up.
-const GRACE_MILLIS: u128 = 1001;
+const GRACE_MILLIS: u64 = 1001;
 
 /// How many holds, and how many waiters, an inspection lists.
 const LISTED: u32 = 100;
@@ -79,7 +79,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             owner,
             place,
         } => {
-            let millis = whole_millis(*lease).as_millis();
+            let millis = millis(*lease);
             let mode = match mode {
                 Mode::Read => 'r',
                 Mode::Write => 'w',
@@ -91,7 +91,8 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             match place {
                 None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - ")),
                 Some(place) => {
-                    let (lease, nonce) = (place.lease.as_micros(), place.nonce);
+                    let nonce = place.nonce;
+                    let lease = micros(place.lease);
                     // Who publishes otherwise than this client listens must not wonder that it does not hear.
                     let ear = match publish {
                         "S" | "R" if place.subscribed => 1,
@@ -112,7 +113,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
         } => {
             cmd.write_arg_fmt(hold);
             match forget_after(*lease) {
-                Some(forget) => cmd.write_arg_fmt(forget.as_millis() + GRACE_MILLIS),
+                Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
                 None => cmd.write_arg(b""),
             }
             cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
@@ -121,7 +122,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
         }
         Op::Renew { hold, lease } => {
             cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
+            cmd.write_arg_fmt(micros(whole_millis(*lease)));
         }
         Op::Abandon { hold, stray } => {
             cmd.write_arg_fmt(hold);
@@ -137,13 +138,22 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
         } => {
             cmd.write_arg_fmt(hold);
             cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
-            cmd.write_arg_fmt(whole_millis(*lease).as_micros());
+            cmd.write_arg_fmt(micros(whole_millis(*lease)));
             cmd.write_arg_fmt(seen);
             cmd.write_arg_fmt(buried_until(*stray));
             cmd.write_arg_fmt(&publishing);
         }
         Op::Inspect => cmd.write_arg_fmt(LISTED),
     }
+}
+
+/// A lease in whole milliseconds. (Durations' own 128-bit numbers take several times as long to write.)
+fn millis(lease: Duration) -> u64 {
+    u64::try_from(whole_millis(lease).as_millis()).unwrap_or(u64::MAX)
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// How to publish, and where the key's prefix ends, behind which `~c` makes it a channel.

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use crate::clock::BootInstant;
 
+/// In what steps, in µs, the latest time of validity is noted: so a busy client seldom has to write it.
+const STEP: u64 = 100_000;
+
 /// Stands for a server that has not told its time yet.
 const UNKNOWN: i64 = i64::MIN;
 
@@ -14,7 +17,7 @@ const UNKNOWN: i64 = i64::MIN;
 pub(super) struct ServerTime {
     /// How far the server's clock is ahead of ours (time since boot), in µs; rather too little than too much.
     ahead: AtomicI64,
-    /// The latest time until which a request has been valid there, in µs of the server.
+    /// A time until which no request has been valid for longer there, in µs of the server.
     latest: AtomicU64,
 }
 
@@ -53,7 +56,8 @@ impl ServerTime {
             .saturating_add(validity);
         let until = u64::try_from(until).unwrap_or(0);
         if self.latest.load(Ordering::Relaxed) < until {
-            self.latest.fetch_max(until, Ordering::Relaxed);
+            let latest = until.saturating_add(STEP);
+            self.latest.fetch_max(latest, Ordering::Relaxed);
         }
         until
     }
@@ -106,6 +110,6 @@ mod tests {
         assert_eq!(time.valid_until(at(5), SECOND), 901_000_000);
         time.bound(2_000_000_000, at(5));
         assert_eq!(time.valid_until(at(5), SECOND), 901_000_000);
-        assert_eq!(time.latest_valid(), before);
+        assert!(time.latest_valid() >= before);
     }
 }

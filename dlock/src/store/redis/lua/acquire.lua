@@ -38,6 +38,8 @@ if fields <= 1 then
   end
 end
 
+-- A function of its own: the short way does not pay for its many variables.
+return (function()
 local id, mode, lease, owner = string.sub(ARGV[1], 2), string.match(ARGV[2], '^(%a) (%d+) (.*)$')
 local valid, place_lease, ear, nonce, pub = string.match(ARGV[4], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
 local names = {'t', 'h', 'w', 'r', 'x', 'o', '+' .. id, '?' .. id, '-' .. id, 'e', 'z'}
@@ -190,3 +192,4 @@ place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce
 if known_place then write_waiter(place) else join(place) end
 commit(known_place)
 return {2, blocked - now, last, now}
+end)()

@@ -36,6 +36,8 @@ if alone and not h and till == 0 then
   return 1
 end
 if not mine and (h or not alone) and till == 0 then return 0 end
+-- A function of its own: the short way does not pay for its many variables.
+return (function()
 local time = call('TIME')
 
 -- The only write hold, and only writers wait: pass_on() of common.lua in fewer steps and without numbers, because
@@ -131,3 +133,4 @@ else
 end
 if ARGV[2] ~= '' and not (f[2] or f[3] or f[4]) then call('PEXPIRE', lock, ARGV[2]) end
 return notes and {1, notes} or 1
+end)()
