@@ -32,3 +32,10 @@ need_package() {
 apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@" >/dev/null
 }
+
+# Tests mostly wait for servers, so one core can carry two; many more would make their deadlines tight.
+threads() {
+  local cores
+  cores=$(nproc 2>/dev/null || echo 2)
+  echo $((cores < 2 ? 2 : cores > 4 ? 4 : cores))
+}

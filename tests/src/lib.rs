@@ -18,6 +18,7 @@
 mod cluster;
 
 mod events;
+mod feature;
 mod folder;
 mod locks;
 mod port;
@@ -36,6 +37,7 @@ pub use cluster::{
     ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
 };
 pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
+pub use feature::{not_applicable, publish_command, sharded_channels};
 pub use locks::{builder, connect, names_on, slot_of_lock, stores, wait_free, wait_waiters};
 pub use prefix::unique_prefix;
 pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};

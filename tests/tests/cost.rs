@@ -7,7 +7,7 @@ use dlock::__internals::{
 };
 use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};
-use dlock_tests::RedisServer;
+use dlock_tests::{RedisServer, publish_command};
 use redis::aio::MultiplexedConnection;
 
 /// A server of its own, whose statistics nobody else disturbs.
@@ -43,7 +43,7 @@ impl Meter {
         self.ask(redis::cmd("CONFIG").arg("RESETSTAT")).await;
         let mut eval = redis::cmd("EVAL");
         eval.arg(script_source(Script::of(op)));
-        encode(&mut eval, &self.key, op, "SPUBLISH");
+        encode(&mut eval, &self.key, op, publish_command());
         self.ask(&eval).await;
         let info = self.ask(redis::cmd("INFO").arg("commandstats")).await;
         let info: String = redis::from_redis_value(info).expect("text");

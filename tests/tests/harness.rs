@@ -145,7 +145,7 @@ async fn a_worker_is_frozen_and_killed() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "Bad directive")]
+#[should_panic(expected = "no-such-directive 1")]
 async fn a_wrong_configuration_is_reported() {
     RedisServer::start_with(&ServerOptions::new().config("no-such-directive 1")).await;
 }

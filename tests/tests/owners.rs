@@ -167,3 +167,24 @@ async fn a_lost_hold_of_an_owner_does_not_end_the_others() {
         wait_free(&stranger).await;
     }
 }
+
+#[tokio::test]
+async fn an_owner_named_like_a_hold_is_a_stranger_to_it() {
+    for url in stores().await {
+        let (_, _, lock) = owned_twice(&url).await;
+        let guard = lock.write().await.expect("free");
+        let id = lock.inspect().await.expect("answered").holders[0]
+            .id
+            .clone();
+        // By the same client too: it is the text that must not matter.
+        for name in [id.clone(), format!("={id}"), format!("@{id}")] {
+            let other = lock.clone().owner(name);
+            let entered = other.try_write().await.expect("answered");
+            assert!(entered.is_none(), "two writers: {entered:?}");
+            let entered = other.try_read().await.expect("answered");
+            assert!(entered.is_none(), "a reader beside a writer: {entered:?}");
+        }
+        guard.release().await.expect("held to the end");
+        wait_free(&lock).await;
+    }
+}

@@ -107,6 +107,50 @@ async fn connections_are_cut_and_refused() {
     assert_eq!(count(&mut connection, &key).await, Ok(2));
 }
 
+#[tokio::test]
+async fn a_request_that_is_kept_arrives_when_it_is_told_to() {
+    let server = shared_server().await;
+    let proxy = FaultProxy::start(server.addr());
+    let key = unique_prefix();
+    let mut connection = connect(&proxy.url()).await;
+    assert_eq!(count(&mut connection, &key).await, Ok(1));
+
+    proxy.keep_request(&key, 2);
+    let lost = count(&mut connection, &key).await;
+    assert!(lost.expect_err("cut for the client").is_io_error());
+    let mut connection = connect(&proxy.url()).await;
+    assert!(count(&mut connection, &key).await.is_err());
+    let mut connection = connect(&proxy.url()).await;
+    assert_eq!(count(&mut connection, &key).await, Ok(2));
+    assert_eq!(proxy.counters().kept, 2);
+    // Long after the client has gone on.
+    let answers = proxy.deliver_kept().await;
+    assert!(answers[0].starts_with(":3\r\n"), "{answers:?}");
+    assert!(answers[1].starts_with(":4\r\n"), "{answers:?}");
+    assert_eq!(counted(server, &key).await, Some(4));
+    assert!(proxy.deliver_kept().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_request_that_is_muted_leaves_a_silent_connection() {
+    let server = shared_server().await;
+    let proxy = FaultProxy::start(server.addr());
+    let key = unique_prefix();
+    let mut connection = connect(&proxy.url()).await;
+    let mut other = connect(&proxy.url()).await;
+    proxy.mute_request(&key, 1);
+    assert!(
+        timeout(SHORT, count(&mut connection, &key)).await.is_err(),
+        "no answer and no end"
+    );
+    assert_eq!(count(&mut other, &key).await, Ok(1), "only one request");
+    let ping = redis::cmd("PING");
+    let ping = ping.query_async::<()>(&mut connection);
+    assert!(timeout(SHORT, ping).await.is_err(), "it stays silent");
+    proxy.pass();
+    assert_eq!(counted(server, &key).await, Some(1));
+}
+
 async fn send(stream: &mut TcpStream, words: &[&str]) {
     let mut request = format!("*{}\r\n", words.len());
     for word in words {

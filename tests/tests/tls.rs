@@ -6,13 +6,18 @@ use std::path::Path;
 use std::process::Command;
 
 use dlock::ErrorKind;
-use dlock_tests::{RedisServer, ServerOptions, unique_prefix};
+use dlock_tests::{RedisServer, ServerOptions, not_applicable, unique_prefix};
 
 /// Where the child process of the test finds the server.
 const URL: &str = "DLOCK_TEST_TLS_URL";
 
 #[tokio::test]
 async fn a_lock_through_tls() {
+    let without = RedisServer::start().await;
+    let setting: Vec<String> = without.query(&["CONFIG", "GET", "tls-port"]).await;
+    if setting.is_empty() {
+        return not_applicable("the server was built without TLS");
+    }
     let folder = std::env::temp_dir().join(unique_prefix());
     std::fs::create_dir(&folder).expect("a temporary folder");
     make_certificates(&folder);

@@ -43,8 +43,7 @@ async fn cancelled_and_timed_out_waits_leave_no_place_and_no_subscription() {
     })
     .await;
     wait_until(soon, "no subscription is left", || async {
-        let channels: Vec<String> = server.query(&["PUBSUB", "SHARDCHANNELS"]).await;
-        channels.is_empty()
+        server.channels().await.is_empty()
     })
     .await;
 

@@ -26,7 +26,7 @@ pub(super) fn place_terms(
 ) -> Option<PlaceTerms> {
     wait.may_wait().then(|| PlaceTerms {
         lease: WAITER_LEASE,
-        subscribed: listening.is_some_and(Listening::is_accountable),
+        subscribed: listening.is_some_and(Listening::is_subscribed),
         nonce,
     })
 }

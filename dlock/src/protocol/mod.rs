@@ -15,4 +15,4 @@ pub use nonce::Nonce;
 pub use op::{Op, PlaceTerms, Stray};
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};
 pub use wire::{Script, decode, encode, encode_plain};
-pub(crate) use wire::{has_plain, wants_script};
+pub(crate) use wire::{has_plain, notes, wants_script};

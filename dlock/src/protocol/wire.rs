@@ -61,7 +61,7 @@ impl Script {
 /// Appends what follows the script in `EVAL` and `EVALSHA`: the key and the arguments.
 ///
 /// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH` on a single server, `L` by `PUBLISH` in a
-/// cluster, where nobody knows who hears, empty not at all. `valid_until` is the server's time in microseconds
+/// cluster, where nobody knows who hears, `R` by returning what is to be published, empty not at all. `valid_until` is the server's time in microseconds
 /// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
 pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until: u64) {
     let publishing = Publishing(publish, key.prefix().len());
@@ -92,8 +92,13 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
                 // Who enters beside readers who wait may be the one who tells them.
                 None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - {publishing}")),
                 Some(place) => {
-                    let (lease, ear) = (place.lease.as_micros(), u8::from(place.subscribed));
-                    let nonce = place.nonce;
+                    let (lease, nonce) = (place.lease.as_micros(), place.nonce);
+                    // Who publishes otherwise than this client listens must not wonder that it does not hear.
+                    let ear = match publish {
+                        "S" | "R" if place.subscribed => 1,
+                        "P" if place.subscribed => 3,
+                        _ => 0,
+                    };
                     cmd.write_arg_fmt(format_args!(
                         "{valid_until:016} {lease} {ear} {nonce} {publishing}"
                     ));
@@ -222,9 +227,23 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
         (Op::Acquire { .. }, 4) => Reply::Gone,
         (Op::Acquire { .. }, 5) => Reply::Again,
         (Op::Acquire { .. }, 6) => Reply::TooLate(parts.get(1).and_then(int)?),
-        (Op::Yield { .. }, 2) => Reply::Done,
+        (Op::Yield { .. }, 2) | (Op::Release { .. } | Op::Abandon { .. }, 1) => Reply::Done,
         _ => return None,
     })
+}
+
+/// What an answer asks the client to publish: channels and messages.
+pub(crate) fn notes(value: &Value) -> Vec<(String, String)> {
+    let Value::Array(parts) = value else {
+        return Vec::new();
+    };
+    let Some(Value::Array(notes)) = parts.get(1) else {
+        return Vec::new();
+    };
+    notes
+        .chunks_exact(2)
+        .filter_map(|note| Some((text(&note[0])?, text(&note[1])?)))
+        .collect()
 }
 
 fn info(parts: &[Value]) -> Option<LockInfo> {

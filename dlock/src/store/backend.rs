@@ -53,14 +53,6 @@ impl Listening {
         }
     }
 
-    /// Whether the server knows when a message to this waiter is not heard.
-    pub(crate) fn is_accountable(&self) -> bool {
-        match self {
-            Self::Memory(_) => true,
-            Self::Redis(listening) => listening.is_accountable(),
-        }
-    }
-
     /// What was granted before counts no more: the server is asked again.
     pub(crate) fn forget_grant(&self) {
         match self {

@@ -1,63 +1,20 @@
 //! dlock measured side by side with other locks; `scripts/bench` builds and runs it.
 
+mod against;
 mod measure;
+mod options;
 mod results;
 mod server;
 mod system;
 mod verdict;
 mod workload;
 
-use std::path::PathBuf;
-
 use crate::{
+    options::Options,
     results::Results,
     server::Site,
-    system::Kind,
     workload::{Lab, TITLES},
 };
-
-/// What was asked for on the command line.
-struct Options {
-    quick: bool,
-    repeats: Option<usize>,
-    only: Vec<String>,
-    systems: Vec<Kind>,
-    output: PathBuf,
-}
-
-impl Options {
-    fn parse(arguments: &[String]) -> Result<Self, String> {
-        let mut options = Self {
-            quick: false,
-            repeats: None,
-            only: Vec::new(),
-            systems: Kind::ALL.into(),
-            output: "results.json".into(),
-        };
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            let mut value = || {
-                let value = arguments.next();
-                value.ok_or_else(|| format!("{argument} needs a value"))
-            };
-            match argument.as_str() {
-                "--quick" => options.quick = true,
-                "--repeats" => {
-                    let repeats = value()?.parse();
-                    options.repeats = Some(repeats.map_err(|_| "--repeats needs a number")?);
-                }
-                "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
-                "--systems" => {
-                    let systems = value()?.split(',').map(str::parse);
-                    options.systems = systems.collect::<Result<_, _>>()?;
-                }
-                "--output" => options.output = value()?.into(),
-                other => return Err(format!("unknown argument: {other}")),
-            }
-        }
-        Ok(options)
-    }
-}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -76,6 +33,14 @@ fn main() {
         eprintln!("dlock-bench: {error}");
         std::process::exit(2);
     });
+    if let Some(other) = &options.against {
+        let compared = against::run(other, &options.only, options.pairs, &options.output);
+        compared.unwrap_or_else(|error| {
+            eprintln!("dlock-bench: {error}");
+            std::process::exit(1);
+        });
+        return;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -123,10 +123,11 @@ impl Results {
 }
 
 /// Three digits are as many as a measurement deserves.
-fn readable(value: f64) -> String {
+pub(crate) fn readable(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        v if v >= 0.1 || v == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
     }
 }

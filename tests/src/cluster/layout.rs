@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{port::Port, slot::SLOTS};
+use crate::{port::Port, server::version, slot::SLOTS};
 
 /// A cluster's first configuration, written to each node's `nodes.conf`: the nodes start as one cluster,
 /// without the many round trips of `CLUSTER MEET` and its gossip.
@@ -27,9 +27,15 @@ enum Role {
 
 impl Layout {
     pub(crate) fn new(masters: usize, ports: &[Port], announced: &[u16]) -> Self {
+        let shards: Vec<String> = (0..masters).map(|_| random_id()).collect();
         let node = |(number, port): (usize, &Port)| Node {
-            id: (0..40).map(|_| fastrand::digit(16)).collect(),
-            address: format!("127.0.0.1:{}@{}", announced[number], port.bus()),
+            id: random_id(),
+            address: format!(
+                "127.0.0.1:{}@{}{}",
+                announced[number],
+                port.bus(),
+                shard_field(&shards[number % masters])
+            ),
             role: if number < masters {
                 let first = |master: usize| usize::from(SLOTS) * master / masters;
                 Role::Master {
@@ -75,5 +81,19 @@ impl Layout {
 
     pub(crate) fn into_ids(self) -> Vec<String> {
         self.nodes.into_iter().map(|node| node.id).collect()
+    }
+}
+
+fn random_id() -> String {
+    (0..40).map(|_| fastrand::digit(16)).collect()
+}
+
+/// The shard of a node, as part of its address. Servers that know of shards die at the first message for a
+/// sharded channel when the file does not name them; older ones take the field for a host name.
+fn shard_field(shard: &str) -> String {
+    if version() >= (7, 2) {
+        format!(",,tls-port=0,shard-id={shard}")
+    } else {
+        String::new()
     }
 }

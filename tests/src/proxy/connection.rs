@@ -18,6 +18,7 @@ use tokio::{
 use super::{
     counters::increment,
     dialogue::{Dialogue, Next},
+    kept::Kept,
     rules::{Leg, Rules, Weather},
 };
 
@@ -34,17 +35,35 @@ pub(crate) async fn serve(
     if client.set_nodelay(true).is_err() || server.set_nodelay(true).is_err() {
         return;
     }
-    let (from_client, to_client) = client.into_split();
-    let (from_server, to_server) = server.into_split();
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
     let connection = Connection {
         rules,
         dialogue: Mutex::default(),
     };
-    tokio::select! {
-        () = connection.requests(from_client, to_server) => {}
-        () = connection.replies(from_server, to_client) => {}
-        () = connection.storm(storm) => {}
+    let next = tokio::select! {
+        next = connection.requests(&mut from_client, &mut to_server) => next,
+        next = connection.replies(&mut from_server, &mut to_client) => next,
+        () = connection.storm(storm.clone()) => Next::GoOn,
+    };
+    match next {
+        Next::GoOn => {}
+        Next::Cut => increment(&rules.count.cuts),
+        Next::Keep(request) => rules.keep(Kept::new(from_server, to_server, request)),
+        Next::Mute => {
+            increment(&rules.count.cuts);
+            tokio::select! {
+                () = discard(from_client) => {}
+                () = connection.storm(storm) => {}
+            }
+        }
     }
+}
+
+/// Reads until the other side closes.
+async fn discard(mut from: OwnedReadHalf) {
+    let mut bytes = [0; 512];
+    while from.read(&mut bytes).await.is_ok_and(|len| len > 0) {}
 }
 
 struct Connection<'r> {
@@ -53,7 +72,8 @@ struct Connection<'r> {
 }
 
 impl Connection<'_> {
-    async fn requests(&self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+    /// Returns why it ends; `GoOn` when either side has closed the connection.
+    async fn requests(&self, from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf) -> Next {
         let mut input = Vec::new();
         while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
             self.travel(|weather| weather.to_server).await;
@@ -61,22 +81,24 @@ impl Connection<'_> {
             let next = self
                 .dialogue()
                 .requests(self.rules, &mut input, &mut output);
-            if to.write_all(&output).await.is_err() || next == Next::Cut {
-                return self.count_cut(next);
+            if to.write_all(&output).await.is_err() || next != Next::GoOn {
+                return next;
             }
         }
+        Next::GoOn
     }
 
-    async fn replies(&self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+    async fn replies(&self, from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf) -> Next {
         let mut input = Vec::new();
         while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
             self.travel(|weather| weather.to_client).await;
             let mut output = Vec::new();
             let next = self.dialogue().replies(self.rules, &mut input, &mut output);
-            if to.write_all(&output).await.is_err() || next == Next::Cut {
-                return self.count_cut(next);
+            if to.write_all(&output).await.is_err() || next != Next::GoOn {
+                return next;
             }
         }
+        Next::GoOn
     }
 
     /// Takes as long as the rules say, which is for ever while the direction is held.
@@ -99,12 +121,6 @@ impl Connection<'_> {
             if !self.dialogue().replicates() {
                 return;
             }
-        }
-    }
-
-    fn count_cut(&self, next: Next) {
-        if next == Next::Cut {
-            increment(&self.rules.count.cuts);
         }
     }
 

@@ -22,6 +22,8 @@ pub struct Counters {
     pub dropped_pushes: u64,
     /// Connections cut by a rule about a request.
     pub cuts: u64,
+    /// Requests kept back, delivered since or not.
+    pub kept: u64,
 }
 
 /// The same, being counted.
@@ -34,6 +36,7 @@ pub(crate) struct Count {
     pub(crate) pushes: AtomicU64,
     pub(crate) dropped_pushes: AtomicU64,
     pub(crate) cuts: AtomicU64,
+    pub(crate) kept: AtomicU64,
 }
 
 impl Count {
@@ -52,6 +55,7 @@ impl Count {
             pushes: read(&self.pushes),
             dropped_pushes: read(&self.dropped_pushes),
             cuts: read(&self.cuts),
+            kept: read(&self.kept),
         }
     }
 }

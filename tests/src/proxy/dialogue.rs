@@ -9,10 +9,14 @@ use super::{
 };
 
 /// Whether the connection goes on after what has been written so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     GoOn,
     Cut,
+    /// Cut for the client; the server is to get this request later.
+    Keep(Vec<u8>),
+    /// Open, and silent from now on.
+    Mute,
 }
 
 /// What both directions of one connection know of each other.
@@ -47,8 +51,11 @@ impl Dialogue {
     ) -> Next {
         while let Some(frame) = self.next_frame(input) {
             let cut = rules.judge(&frame);
-            if cut == Some(Cut::Before) {
-                return Next::Cut;
+            match cut {
+                Some(Cut::Before) => return Next::Cut,
+                Some(Cut::Keep) => return Next::Keep(frame),
+                Some(Cut::Mute) => return Next::Mute,
+                Some(Cut::After) | None => {}
             }
             self.note(&frame, cut == Some(Cut::After));
             increment(&rules.count.requests);

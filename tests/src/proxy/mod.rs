@@ -5,6 +5,7 @@ mod connection;
 mod counters;
 mod dialogue;
 mod frame;
+mod kept;
 mod rules;
 
 use std::{
@@ -118,6 +119,28 @@ impl FaultProxy {
     /// The next `times` requests that contain `pattern` do not reach the server: the connection closes instead.
     pub fn cut_before_request(&self, pattern: impl AsRef<[u8]>, times: usize) {
         self.rules.add_cut(Cut::Before, pattern.as_ref(), times);
+    }
+
+    /// The next `times` requests that contain `pattern` are kept back for [`deliver_kept`](Self::deliver_kept). Their
+    /// connections close for the client, which has to send them again elsewhere, and stay open to the server.
+    pub fn keep_request(&self, pattern: impl AsRef<[u8]>, times: usize) {
+        self.rules.add_cut(Cut::Keep, pattern.as_ref(), times);
+    }
+
+    /// Delivers what was kept back, in that order, each over the connection it was sent on. Returns the server's
+    /// answers, when all are there.
+    pub async fn deliver_kept(&self) -> Vec<String> {
+        let mut answers = Vec::new();
+        for kept in self.rules.take_kept() {
+            answers.push(kept.deliver().await);
+        }
+        answers
+    }
+
+    /// The next `times` requests that contain `pattern` do not reach the server, and nobody learns of it: their
+    /// connections stay open, and nothing passes any more, either way.
+    pub fn mute_request(&self, pattern: impl AsRef<[u8]>, times: usize) {
+        self.rules.add_cut(Cut::Mute, pattern.as_ref(), times);
     }
 
     /// Swallows pub/sub messages from now on, or no longer; subscriptions are still confirmed.

@@ -7,7 +7,11 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{Direction, counters::Count};
+use super::{
+    Direction,
+    counters::{Count, increment},
+    kept::Kept,
+};
 
 /// Rules that stay until they are changed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,11 +40,17 @@ impl Weather {
     }
 }
 
-/// Whether a request's connection is cut before the server sees it, or after the server has executed it.
+/// What becomes of a request that a rule is about, and of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
+    /// Cut before the server sees it.
     Before,
+    /// Cut when the server has executed it.
     After,
+    /// Cut for the client, and kept for the server.
+    Keep,
+    /// Swallowed, and the connection is silent from then on.
+    Mute,
 }
 
 #[derive(Debug)]
@@ -56,6 +66,8 @@ pub(crate) struct Rules {
     /// Increased to close all connections.
     pub(crate) storm: watch::Sender<u64>,
     cuts: Mutex<Vec<CutRule>>,
+    /// Requests that are to arrive later.
+    pub(crate) kept: Mutex<Vec<Kept>>,
     pub(crate) count: Count,
 }
 
@@ -65,6 +77,7 @@ impl Rules {
             weather: watch::Sender::default(),
             storm: watch::Sender::default(),
             cuts: Mutex::default(),
+            kept: Mutex::default(),
             count: Count::default(),
         }
     }
@@ -83,6 +96,17 @@ impl Rules {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
+    }
+
+    pub(crate) fn keep(&self, kept: Kept) {
+        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(kept);
+        increment(&self.count.kept);
+    }
+
+    pub(crate) fn take_kept(&self) -> Vec<Kept> {
+        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut all)
     }
 
     /// Whether this request is to be cut; each yes uses up one of the rule's times.

@@ -1,6 +1,7 @@
 //! One real redis-server.
 
 mod options;
+mod version;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -12,7 +13,11 @@ use std::{
 use redis::{AsyncConnectionConfig, FromRedisValue, IntoConnectionInfo, RedisResult, Value};
 
 pub use self::options::ServerOptions;
-use crate::{folder::Folder, port::Port, process::Process, wait::scaled, wait_until};
+pub(crate) use self::version::version;
+use crate::{
+    feature::sharded_channels, folder::Folder, port::Port, process::Process, wait::scaled,
+    wait_until,
+};
 
 const CONFIG: &str = "redis.conf";
 
@@ -49,8 +54,7 @@ impl RedisServer {
         for (name, text) in files {
             write(name, text);
         }
-        let program = std::env::var_os("DLOCK_REDIS_SERVER");
-        let mut command = Command::new(program.unwrap_or_else(|| "redis-server".into()));
+        let mut command = Command::new(version::program());
         command.arg(CONFIG);
         Self {
             process: Mutex::new(Process::start(folder, command)),
@@ -140,6 +144,18 @@ impl RedisServer {
         Ok(redis::from_redis_value(
             self.command(&["INFO", section]).await?,
         )?)
+    }
+
+    /// The channels that somebody listens to, of whichever kind.
+    pub async fn channels(&self) -> Vec<String> {
+        let mut channels: Vec<String> = self.query(&["PUBSUB", "CHANNELS"]).await;
+        if sharded_channels() {
+            channels.extend(
+                self.query::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS"])
+                    .await,
+            );
+        }
+        channels
     }
 
     /// The password of the default user.

@@ -7,6 +7,8 @@ use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_waiter
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+const SOON: Duration = Duration::from_secs(10);
+
 #[distributed_lock(keys = ["account:{from}", "account:{to}"], client = client, guard = locks)]
 async fn transfer(client: &Client, from: u32, to: u32) -> Result<Vec<String>, Error> {
     tokio::task::yield_now().await;
@@ -93,4 +95,49 @@ async fn a_list_made_at_run_time_will_do() {
     let client = connect("memory://", &unique_prefix()).await;
     assert_eq!(look_at(&client, &["b", "a", "b"]).await.expect("free"), 3);
     assert_eq!(look_at(&client, &[]).await.expect("nothing to lock"), 0);
+}
+
+#[distributed_lock(keys = ["a", "{{a}}"], client = client, guard = locks)]
+async fn under_both_spellings(client: &Client) -> Result<usize, Error> {
+    locks.iter().try_for_each(Held::check)?;
+    Ok(locks.len())
+}
+
+#[tokio::test]
+async fn a_lock_that_is_spelled_two_ways_is_taken_once() {
+    for url in stores().await {
+        let client = connect(&url, &unique_prefix()).await;
+        let ended = timeout(scaled(SOON), under_both_spellings(&client)).await;
+        let ended = ended.expect("it does not wait for itself");
+        assert_eq!(ended.expect("free"), 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_spell_locks_differently_never_wait_for_each_other() {
+    for url in stores().await {
+        let prefix = unique_prefix();
+        let clients = [connect(&url, &prefix).await, connect(&url, &prefix).await];
+        let mut running = JoinSet::new();
+        for round in 0..40_usize {
+            let client = clients[round % 2].clone();
+            running.spawn(async move {
+                // By the names as they are written, each pair is in the opposite order of the other.
+                let names = [["a", "{b}"], ["{a}", "b"]][round % 2];
+                both(&client, &names).await
+            });
+        }
+        let all = async {
+            while let Some(done) = running.join_next().await {
+                done.expect("no panic").expect("in turn");
+            }
+        };
+        timeout(scaled(SOON), all).await.expect("no deadlock");
+    }
+}
+
+#[distributed_lock(keys = names, client = client)]
+async fn both(client: &Client, names: &[&str]) -> Result<(), Error> {
+    tokio::task::yield_now().await;
+    Ok(())
 }

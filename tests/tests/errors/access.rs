@@ -49,7 +49,7 @@ async fn passwords_and_rights() {
             .user("no-keys", &format!("{rules} ~other:* &* +@all"))
             .user("no-writes", &format!("{rules} ~* &* +@all -hset"))
             .user("no-channels", &format!("{rules} ~* resetchannels {all}"))
-            .user("as-told", &format!("{rules} ~t* &t* +@read +@write +@scripting +@pubsub +@connection +time +cluster|slots")),
+            .user("as-told", &format!("{rules} ~t* resetchannels &t* +@read +@write +@scripting +@pubsub +@connection +time +cluster|slots")),
     )
     .await;
     let at = format!("127.0.0.1:{}", server.port());

@@ -5,8 +5,8 @@ use std::time::Duration;
 use dlock::__internals::{ClientId, Op, RedisOptions, RedisStore, Reply};
 use dlock::{Error, ErrorKind};
 use dlock_tests::{
-    ClusterOptions, RedisCluster, RedisServer, ServerOptions, shared_cluster, shared_server,
-    wait_until,
+    ClusterOptions, RedisCluster, RedisServer, ServerOptions, publish_command, shared_cluster,
+    shared_server, wait_until,
 };
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -39,7 +39,7 @@ async fn one_server_and_its_database() {
     rig.grab(&key).await;
     let keyspace = server.info("keyspace").await.expect("info");
     assert!(keyspace.contains("db3:"), "{keyspace}");
-    assert_eq!(rig.store.publish_command(), "SPUBLISH");
+    assert_eq!(rig.store.publish_command(), publish_command());
     assert!(key.as_str().starts_with(&prefix));
 }
 
@@ -137,8 +137,10 @@ async fn missing_rights_are_named() {
     let error = rig.call(&rig.key("a"), &write(&rig.hold())).await;
     let error = error.expect_err("hset is denied");
     assert_eq!(error.kind(), ErrorKind::Unauthorized, "{error:?}");
-    // Redis does not say which command it was.
-    assert!(error.to_string().contains("can't run"), "{error}");
+    // The server's own words. Only newer ones say which command it was.
+    let said = ["can't run", "no permissions to run the 'hset' command"];
+    let text = error.to_string();
+    assert!(said.iter().any(|said| text.contains(said)), "{text}");
 }
 
 #[tokio::test]
@@ -159,7 +161,7 @@ async fn the_rights_that_an_error_names_are_enough() {
     }
 
     let rig = Rig::connect_with(options).await;
-    assert_eq!(rig.store.publish_command(), "SPUBLISH");
+    assert_eq!(rig.store.publish_command(), publish_command());
     for n in 0..6 {
         let key = rig.key(&format!("k{n}"));
         let (hold, _) = rig.grab(&key).await;
@@ -219,9 +221,10 @@ async fn a_cluster_that_is_down_is_said_by_the_deadline() {
     let server = RedisServer::start_with(&ServerOptions::new().config("cluster-enabled yes")).await;
     let error = refused(options(&server.url()), 800).await;
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
-    server
-        .query::<()>(&["CLUSTER", "ADDSLOTSRANGE", "0", "8000"])
-        .await;
+    let half: Vec<String> = (0..8000).map(|slot| slot.to_string()).collect();
+    let mut command = vec!["CLUSTER", "ADDSLOTS"];
+    command.extend(half.iter().map(String::as_str));
+    server.query::<()>(&command).await;
     let error = refused(options(&server.url()), 800).await;
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
     assert!(error.to_string().contains("CLUSTERDOWN"), "{error}");

@@ -72,7 +72,7 @@ impl Core {
         for (key, op) in batch {
             let form = self.form(key, op, sent);
             forms.push(form);
-            pipeline.add_command(self.compose(form, key, op, node, sent_at));
+            pipeline.add_command(self.compose(form, key, op, (node, false), sent_at));
         }
         let until = deadline.min(sent + self.env.options.response_timeout);
         match lease.connection.request_all(&pipeline, until).await {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use redis::Pipeline;
 use tokio::time::Instant;
 
 use super::address::Address;
@@ -11,6 +12,7 @@ use super::crowds::Crowds;
 use super::env::Env;
 use super::node::{Node, NodeId};
 use super::options::RedisOptions;
+use super::publish::PublishMode;
 use super::pubsub::PubSub;
 use super::refresher::refresh_forever;
 use super::topology::Topology;
@@ -57,6 +59,34 @@ impl Core {
     /// How scripts are told to publish.
     pub(super) fn publishing(&self) -> &'static str {
         self.env.publish.get().letter(self.is_cluster)
+    }
+
+    /// How scripts are told to publish at a node that a slot is moving to.
+    pub(super) fn publishing_behind_asking(&self) -> &'static str {
+        match self.env.publish.get() {
+            PublishMode::Sharded => "R",
+            mode => mode.letter(self.is_cluster),
+        }
+    }
+
+    /// Publishes at the node that owns a slot, where its subscribers are, what a script at the node that the slot is
+    /// moving to has left to the client.
+    pub(super) fn pass_notes(&self, slot: Slot, notes: Vec<(String, String)>) {
+        let owner = self.topology.load().node(slot).cloned();
+        let Some(owner) = owner.filter(|_| !notes.is_empty()) else {
+            return;
+        };
+        let until = Instant::now() + self.env.options.response_timeout;
+        self.env.tasks.spawn(async move {
+            let mut pipeline = Pipeline::with_capacity(notes.len());
+            for (channel, message) in &notes {
+                pipeline.cmd("SPUBLISH").arg(channel).arg(message);
+            }
+            if let Ok(mut lease) = owner.connected(until).await {
+                // Who does not hear looks at its next heartbeat.
+                let _ = lease.connection.request_all(&pipeline, until).await;
+            }
+        });
     }
 
     /// The node at an address that a redirect named.

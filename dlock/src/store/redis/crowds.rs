@@ -10,12 +10,11 @@ use crate::slot::Slot;
 /// How long a slot counts as crowded.
 const MEMORY: Duration = Duration::from_secs(5);
 
-/// Slots that share a place only cost each other a few bytes in a request.
+/// Slots that share a place only cost each other a script for a release.
 const PLACES: usize = 4096;
 
-/// The slots in which a lock needed the keys of its line lately. Elsewhere, an acquire names the lock's own key
-/// only, and a release is no script, which costs servers a third less; the price is a second request when
-/// that was wrong.
+/// The slots in which a lock was not its only hold's lately. Elsewhere a release is no script, which costs servers a third
+/// less; the price is a second request when that was wrong.
 pub(super) struct Crowds {
     /// Until when, in seconds after `born`.
     until: Box<[AtomicU32]>,

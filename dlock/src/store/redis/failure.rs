@@ -25,6 +25,9 @@ pub(super) enum Refusal {
     Fatal(ErrorKind),
 }
 
+/// What a server says that cannot write at the moment, also from inside a script.
+const LATER: [&str; 4] = ["NOREPLICAS", "CLUSTERDOWN", "MASTERDOWN", "MISCONF"];
+
 impl Refusal {
     /// Reads a refusal that came from `asked`.
     pub(super) fn of(error: &ServerError, asked: &Address) -> Self {
@@ -38,14 +41,14 @@ impl Refusal {
             "ASK" => Self::Ask(target()),
             "NOSCRIPT" => Self::NoScript,
             "READONLY" => Self::ReadOnly,
-            "TRYAGAIN" | "CLUSTERDOWN" | "LOADING" | "MASTERDOWN" | "BUSY" | "NOREPLICAS" => {
-                Self::Later
-            }
+            "TRYAGAIN" | "LOADING" | "BUSY" => Self::Later,
+            code if LATER.contains(&code) => Self::Later,
             "WRONGTYPE" | "DLOCKFOREIGN" => Self::Fatal(ErrorKind::ForeignKey),
             "NOPERM" | "NOAUTH" | "WRONGPASS" => Self::Fatal(ErrorKind::Unauthorized),
             // Redis 6.2 wraps what a command inside of a script answers; 7 does so for ACLs.
             _ if details.contains("WRONGTYPE") => Self::Fatal(ErrorKind::ForeignKey),
             _ if details.contains("READONLY") => Self::ReadOnly,
+            _ if LATER.iter().any(|code| details.contains(code)) => Self::Later,
             _ if details.contains("ACL failure")
                 || details.contains("can't run this command")
                 || details.contains("can't access") =>
@@ -167,7 +170,7 @@ pub(super) fn unauthorized(said: &str, at: &Address, options: &RedisOptions) -> 
         format!("check the password of user `{user}`")
     } else {
         format!(
-            "grant user `{user}`: ACL SETUSER {user} ~{prefix}* &{prefix}* +@read +@write +@scripting \
+            "grant user `{user}`: ACL SETUSER {user} ~{prefix}* resetchannels &{prefix}* +@read +@write +@scripting \
              +@pubsub +@connection +time +cluster|slots +cluster|info"
         )
     };
@@ -245,6 +248,10 @@ mod tests {
             (
                 "WRONGTYPE Operation against a key holding the wrong kind of value script: f, on x",
                 Refusal::Fatal(ErrorKind::ForeignKey),
+            ),
+            (
+                "ERR Error running script (call to f_2): @user_script:266: -NOREPLICAS Not enough good replicas",
+                Refusal::Later,
             ),
             (
                 "ERR Error running script (call to f_2): @user_script:8: WRONGTYPE Operation against",

@@ -17,7 +17,7 @@ use super::request::{Form, command};
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind, Step};
 use crate::key::LockKey;
-use crate::protocol::{Op, Reply, decode, validity};
+use crate::protocol::{Op, Reply, decode, notes, validity};
 use crate::store::Answer;
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
@@ -39,7 +39,7 @@ impl Core {
         let first = match node.as_ref().and_then(|node| Some((node, node.lease()?))) {
             Some((node, mut lease)) => {
                 let sent_at = BootInstant::now();
-                let cmd = self.compose(form, key, op, node, sent_at);
+                let cmd = self.compose(form, key, op, (node, false), sent_at);
                 let until = deadline.min(sent + self.env.options.response_timeout);
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
@@ -96,13 +96,13 @@ impl Core {
         }
     }
 
-    /// The request as it leaves for a node now.
+    /// The request as it leaves for a node now, perhaps behind `ASKING`.
     pub(super) fn compose(
         &self,
         form: Form,
         key: &LockKey,
         op: &Op,
-        node: &Node,
+        (node, asking): (&Node, bool),
         now: BootInstant,
     ) -> Cmd {
         let valid_until = match op {
@@ -112,7 +112,12 @@ impl Core {
             }
             _ => node.time.latest_valid(),
         };
-        command(form, key, op, self.publishing(), valid_until)
+        let publishing = if asking {
+            self.publishing_behind_asking()
+        } else {
+            self.publishing()
+        };
+        command(form, key, op, publishing, valid_until)
     }
 }
 
@@ -210,7 +215,8 @@ impl Route<'_> {
             }
         };
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
-        let cmd = (self.core).compose(self.form, self.key, self.op, &node, sent_at);
+        let to = (&*node, asking);
+        let cmd = (self.core).compose(self.form, self.key, self.op, to, sent_at);
         let until = self
             .deadline
             .min(sent + self.core.env.options.response_timeout);
@@ -266,6 +272,9 @@ impl Route<'_> {
             }
             reply => {
                 answered(&node, &reply, attempt.sent_at);
+                if attempt.asking {
+                    self.core.pass_notes(self.key.slot(), notes(&value));
+                }
                 ControlFlow::Break(Ok(Answer {
                     reply,
                     sent_at: attempt.sent_at,

@@ -11,8 +11,17 @@ impl Samples {
         self.values.push(value);
     }
 
+    /// Adds what others measured.
+    pub(crate) fn merge(&mut self, others: &Self) {
+        self.values.extend(&others.values);
+    }
+
+    pub(crate) fn sum(&self) -> f64 {
+        self.values.iter().sum()
+    }
+
     pub(crate) fn mean(&self) -> f64 {
-        self.values.iter().sum::<f64>() / count(self.values.len())
+        self.sum() / count(self.values.len())
     }
 
     /// The value that `share` of all do not exceed; not a number if there are none.

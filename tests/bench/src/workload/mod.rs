@@ -4,6 +4,7 @@ mod attribute;
 mod calls;
 mod contest;
 mod crash;
+pub(crate) mod growth;
 mod hot_key;
 mod latency;
 mod leak;
@@ -21,7 +22,7 @@ use crate::{results::Results, server::Site, system::Kind};
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 13] = [
+pub(crate) const TITLES: [(&str, &str); 15] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -46,6 +47,14 @@ pub(crate) const TITLES: [(&str, &str); 13] = [
     ("w7", "held locks renewed"),
     ("w8", "the attribute against the guard, in memory"),
     ("w9", "memory over lock/unlock pairs on distinct keys"),
+    (
+        "w10",
+        "growth: what one operation takes the server as more hold a lock or wait for it",
+    ),
+    (
+        "w10-sums",
+        "growth: what it takes in sum when many come or go",
+    ),
     ("calls", "what the server spends on the scripts of w2"),
 ];
 
@@ -81,25 +90,29 @@ impl Lab {
     }
 }
 
-/// Runs the workloads whose names start with one of `only`, or all.
+/// All workloads, as they are asked for.
+pub(crate) const NAMES: [&str; 11] = [
+    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10",
+];
+
+/// Runs the workloads called one of `only`, or all.
 pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|only| name == only);
-    macro_rules! step {
-        ($name:literal, $run:expr) => {
-            if wanted($name) {
-                eprintln!("{}", $name);
-                $run.await;
-            }
-        };
+    let wanted = |name: &&str| only.is_empty() || only.iter().any(|only| name == only);
+    for name in NAMES.into_iter().filter(wanted) {
+        eprintln!("{name}");
+        match name {
+            "w1" => latency::run(lab, results).await,
+            "w2" => throughput::run(lab, results).await,
+            "calls" => calls::run(lab, results).await,
+            "w3" => hot_key::run(lab, results).await,
+            "w4" => tasks::run(lab, results).await,
+            "w5" => readers::run(lab, results).await,
+            "w6" => crash::run(lab, results).await,
+            "w7" => renewal::run(lab, results).await,
+            "w8" => attribute::run(lab, results).await,
+            "w9" => leak::run(lab, results).await,
+            "w10" => growth::run(lab, results).await,
+            _ => unreachable!("{name} is listed and not known"),
+        }
     }
-    step!("w1", latency::run(lab, results));
-    step!("w2", throughput::run(lab, results));
-    step!("calls", calls::run(lab, results));
-    step!("w3", hot_key::run(lab, results));
-    step!("w4", tasks::run(lab, results));
-    step!("w5", readers::run(lab, results));
-    step!("w6", crash::run(lab, results));
-    step!("w7", renewal::run(lab, results));
-    step!("w8", attribute::run(lab, results));
-    step!("w9", leak::run(lab, results));
 }

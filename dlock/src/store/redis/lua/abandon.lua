@@ -3,10 +3,11 @@
 -- KEYS  lock (see common.lua)
 -- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect in case it is still on its way
 --       (0 = it is not), 3 how to publish (see acquire.lua)
--- Returns  1 a hold or a place was given up | 0 there was neither
+-- Returns  1 a hold or a place was given up | {1, {channel, message, ...}} the same, and what is to be published
+--          | 0 there was neither
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
-local till, pub, owner = tonumber(ARGV[2]), ARGV[3], ''
+local till, pub, owner, known = tonumber(ARGV[2]), ARGV[3], '', {}
 local fields = call('HLEN', lock)
 if fields == 0 and till == 0 then return 0 end
 local time = call('TIME')
@@ -23,4 +24,4 @@ if mine then give_back(mine) elseif place then pass_on() end
 giving = mine or place
 -- What has found nothing leaves nothing behind: somebody else's only hold stays recorded as such.
 if giving or till > 0 then commit(true) end
-return (mine or place) and 1 or 0
+return giving and (notes and {1, notes} or 1) or 0

@@ -4,9 +4,9 @@
 -- ARGV  1 '=<hold id>', 2 '<mode r | w> <lease in us> <owner>' (owner '' = this hold alone),
 --       3 lease in ms + 1001: how long the key lives after a grant,
 --       4 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
---         request has no effect any more; for how many us to keep a place in the line, 0 = take none; 1 if
---         the waiter has subscribed to its channel, otherwise 0; what a grant by message repeats; how to publish
---         ('S', 'P' or 'L' and the length of the prefix, or nothing)
+--         request has no effect any more; for how many us to keep a place in the line, 0 = take none; what
+--         the waiter hears (see common.lua); what a grant by message repeats; how to publish
+--         ('S', 'P', 'L' or 'R' and the length of the prefix, or nothing; see common.lua)
 -- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
 --          {2, retry_us, last token, now}  queued; look again after retry_us unless told earlier; a message
 --                         about this place carries a larger token; the lock's time
@@ -40,6 +40,62 @@ end
 
 local id, mode, lease, owner = string.sub(ARGV[1], 2), string.match(ARGV[2], '^(%a) (%d+) (.*)$')
 local valid, place_lease, ear, nonce, pub = string.match(ARGV[4], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
+local names = {'t', 'h', 'w', 'r', 'x', 'o', '+' .. id, '?' .. id, '-' .. id, 'e', 'z'}
+local values = call('HMGET', lock, unpack(names))
+local known = {['@'] = ''}
+for i = 1, 11 do known[names[i]] = values[i] or '' end
+
+-- The lock is held by others for certain, or by readers whom one more joins: what common.lua does, without its cost.
+local us = time[2]
+if #us < 6 then us = string.rep('0', 6 - #us) .. us end
+local at = time[1] .. us
+local h, w, r, x, field = known.h, known.w, known.r, known.x, known['?' .. id]
+if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-' .. id] == '' and owner == ''
+  and known.z == '' and #known.t == #at and known.t < at and at < ARGV[4] then
+  local reads, writes, earliest = string.match(h, '^1 (%d+) (%d+) (%d+)$')
+  if not reads or earliest <= at then -- For the long way.
+  elseif writes ~= '0' or mode == 'w' and reads ~= '0' then
+    if place_lease == '0' then return {0, earliest - at} end
+    local deadline, changes = string.format('%d', at + place_lease), nil
+    if deadline > x then -- For the long way.
+    elseif field ~= '' then
+      local who, till, before, heard = string.match(call('HGET', lock, field) or '', '^(%S+) (%d+) (%d+) (%d) ')
+      if who == id and till > at and heard ~= '2' then
+        changes = {field, id .. ' ' .. deadline .. ' ' .. before .. ' ' .. ear .. ' ' .. nonce .. ' '}
+      end
+    else
+      local line = mode == 'w' and w or r
+      local count, head, front, tail, rest = string.match(line, '^1 (%d+) (%d+) (%d+) (%d+)(.*)$')
+      if line == '' then
+        count, head, front, tail, rest = 0, 1, 1, 0, mode == 'w' and '' or ' 0 0'
+      end
+      if count then
+        local before = mode == 'w' and string.match(r, '^1 %d+ %d+ %d+ (%d+) ') or '0'
+        tail = tail + 1
+        local place = (mode == 'w' and 'W' or 'R') .. tail
+        changes = {place, id .. ' ' .. deadline .. ' ' .. before .. ' ' .. ear .. ' ' .. nonce .. ' ', '?' .. id, place,
+          mode == 'w' and 'w' or 'r', '1 ' .. count + 1 .. ' ' .. head .. ' ' .. front .. ' ' .. tail .. rest}
+      end
+    end
+    if changes then
+      if field ~= '' and type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
+        call('HDEL', lock, '') -- Who has a place keeps it, also on a server that is out of memory.
+        call('HSET', lock, unpack(changes))
+      elseif field == '' then
+        call('HSET', lock, unpack(changes))
+      end
+      return {2, earliest - at, known.t, at}
+    end
+  elseif w == '' and r == '' and field == '' and known.e == '' then
+    local deadline = string.format('%d', at + lease)
+    if deadline <= x then
+      local k = reads + 1
+      call('HSET', lock, 't', at, 'h', '1 ' .. k .. ' 0 ' .. (deadline < earliest and deadline or earliest),
+        'h' .. k, id, '+' .. id, 'r ' .. deadline .. ' ' .. at .. ' ' .. k .. ' ')
+      return at
+    end
+  end
+end
 -- include: common.lua
 if tonumber(valid) < real then return {6, real} end
 if tonumber(f[11] or 0) > real then return {4} end

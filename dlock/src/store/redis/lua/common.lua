@@ -1,5 +1,6 @@
 -- Shared by the operations; included after the short paths, which pay nothing for it. Before it stand `call`,
--- `lock`, `time`, `id`, `owner` and, where messages are sent, `pub`.
+-- `lock`, `time`, `id`, `owner`, `pub` (how to publish, where messages are sent) and `known` (fields that have been
+-- read; '' for absent ones).
 --
 -- KEYS[1] lock: one hash is the whole lock, so that it moves, expires and is evicted as one.
 --   t        last token granted. The lock's time does not go back behind it
@@ -14,7 +15,8 @@
 --   r        '1 <count> <head> <front> <tail> <phase> <told>': the line of readers. Those up to <phase> enter
 --            before the next writer, those up to <told> know of it
 --   W<i>, R<i>  a waiter: '<id> <deadline> <readers before it> <ear> <nonce> <owner>'. Ear: 0 not subscribed yet,
---            1 subscribed, 2 subscribed and yet not heard: the place is kept, but holds nobody up
+--            1 hears SPUBLISH, 3 hears PUBLISH, 2 should have heard and has not: the place is kept, but holds
+--            nobody up
 --   ?<id>    the field of its place
 --   x        until when the key is kept
 --   o        how far the lock's time is ahead of the server's, since the server's clock was set back
@@ -26,11 +28,12 @@
 --
 -- One HSET commits a change: what goes is made void by it, and removed afterwards. Nobody is told before.
 local PIECE = 256 -- what is done to many holds or waiters is done to so many in one script
+local CLEAR = 128 -- waiters whose places are over and whom one script removes
 local FEW = 64 -- waiters that do not hear whom one script passes over
 local MEMORY, SLACK = 60000000, 10000000 -- us: a free lock is remembered so long; keys are kept for more than promised
 local fmt, max, min, match = string.format, math.max, math.min, string.match
 
-local known, pending, order = {}, {}, {}
+local pending, order = {}, {}
 local function set(field, value)
   if pending[field] == nil then order[#order + 1] = field end
   pending[field] = value
@@ -315,6 +318,7 @@ local function pass_along(line, i, upto, each)
   end
 end
 
+local cleared = 0
 -- The first waiter of a line who lives and can hear. Places before it that are empty or over are gone for good.
 local function front(line)
   local found
@@ -324,8 +328,12 @@ local function front(line)
       return true
     end
     if waiter and waiter.deadline <= now then
+      if cleared == CLEAR then
+        again = true
+        return true
+      end
       leave(waiter)
-      waiter = nil
+      waiter, cleared = nil, cleared + 1
     end
     if not waiter and line.head == i then line.head = i + 1 end
     line.front = i + 1
@@ -358,12 +366,15 @@ end
 
 -- Telling waiters.
 
-local publish, trusted, channel = '', false, ''
+local publish, trusted, ear_for, channel, notes = '', false, '', '', nil
 if pub and pub ~= '' then
-  -- How ('S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node), and
-  -- the length of the prefix, behind which '~c' makes a key a channel.
+  -- How, and the length of the prefix, behind which '~c' makes a key a channel:
+  -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node, 'R' return what is
+  -- to be published: while a slot is moving, its subscribers are still at the old node.
   local kind, prefix = match(pub, '^(%a)(%d+)$')
-  publish, trusted = kind == 'S' and 'SPUBLISH' or 'PUBLISH', kind ~= 'L'
+  publish, trusted = kind == 'S' and 'SPUBLISH' or 'PUBLISH', kind == 'S' or kind == 'P'
+  ear_for = kind == 'S' and '1' or '3'
+  notes = kind == 'R' and {}
   channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
 end
 
@@ -372,13 +383,18 @@ local messages = 0
 local function told(waiter, message)
   if publish == '' then return false end
   messages = messages + 1
-  local heard = redis.pcall(publish, channel .. (match(waiter.id, '^(.*)/') or waiter.id), message)
+  local to = channel .. (match(waiter.id, '^(.*)/') or waiter.id)
+  if notes then
+    notes[#notes + 1], notes[#notes + 2] = to, message
+    return false
+  end
+  local heard = redis.pcall(publish, to, message)
   return type(heard) == 'number' and heard > 0
 end
 
 -- One who has subscribed and does not hear is passed over, but keeps the place.
 local function pass_over(waiter)
-  if not trusted or waiter.ear ~= '1' then return false end
+  if not trusted or waiter.ear ~= ear_for then return false end
   waiter.ear = '2'
   write_waiter(waiter)
   return true

@@ -7,7 +7,7 @@
 --          waiters  flat, writers first, each line in order: id, mode, us left of the place, ...
 --          more     how many records were not looked at, of whom some may be over
 local call = redis.call
-local lock, id, owner, pub = KEYS[1], '', '', nil
+local lock, id, owner, pub, known = KEYS[1], '', '', nil, {}
 local fields, time = call('HLEN', lock), call('TIME')
 -- include: common.lua
 local most, holds, waiters = tonumber(ARGV[1]), {}, {}

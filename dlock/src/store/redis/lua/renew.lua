@@ -39,7 +39,7 @@ if not short[6] and at >= token then
   end
 end
 
-local owner, pub = '', nil
+local owner, pub, known = '', nil, {}
 -- include: common.lua
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end

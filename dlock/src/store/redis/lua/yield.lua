@@ -6,13 +6,13 @@
 --       which must not release, 5 until when (server's time) an acquire with this id must have no effect if this
 --       releases (0 = none is on its way), 6 how to publish (see acquire.lua)
 -- Returns  token  nobody waits: the hold goes on, extended, with a fresh token (a late copy: with the last one)
---          {2}    somebody waits: a write hold has been released to them; a read hold stays
+--          {2, {channel, message, ...}}  somebody waits, and perhaps what is to be published: a write hold has been released to them; a read hold stays
 --                 until its readers leave, but must not be joined any more
 --          0      no such hold: released before, or expired
 local call = redis.call
 local lock, id, pub = KEYS[1], ARGV[1], ARGV[6]
 local handed, lease, seen, till = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local owner, fields = '', call('HLEN', lock)
+local owner, known, fields = '', {}, call('HLEN', lock)
 if fields == 0 then return 0 end
 local time = call('TIME')
 -- include: common.lua
@@ -34,7 +34,7 @@ if token == seen then
       give_back(mine)
     end
     commit(true)
-    return {2}
+    return {2, notes or nil}
   end
   last = max(now, last + 1)
   token = last

@@ -7,7 +7,6 @@ use super::PubSub;
 use super::channel::Name;
 use crate::protocol::{HoldId, Nonce};
 use crate::store::Listener;
-use crate::store::redis::publish::PublishMode;
 use crate::token::FencingToken;
 
 /// Hears the wake-ups of one hold until dropped.
@@ -50,13 +49,6 @@ impl Listening {
         self.place
             .as_ref()
             .is_some_and(|place| place.pubsub.channels.is_live(&place.name))
-    }
-
-    /// Whether the servers know when a message to this waiter is not heard.
-    #[must_use]
-    pub fn is_accountable(&self) -> bool {
-        let sharded = |place: &Place| place.pubsub.env.publish.get() == PublishMode::Sharded;
-        self.is_subscribed() && self.place.as_ref().is_some_and(sharded)
     }
 
     /// What was granted before counts no more: the server is asked again.

@@ -1,5 +1,7 @@
 //! Whether the numbers are what they are meant to be.
 
+mod growth;
+
 use std::fmt::Write as _;
 
 use crate::{
@@ -24,6 +26,7 @@ pub(crate) fn to_markdown(results: &Results) -> String {
     verdicts.one_process();
     verdicts.readers();
     verdicts.the_rest();
+    verdicts.growth();
     verdicts.text
 }
 

@@ -1,0 +1,50 @@
+//! Many who hold or wait.
+
+use dlock::{
+    __internals::{HoldId, Op, Reply},
+    Mode,
+};
+
+use super::{
+    ask::{self, Held, LASTING},
+    link::Link,
+};
+
+/// Lets so many hold, who all succeed.
+pub(super) async fn hold(link: &mut Link, mode: Mode, n: usize) -> Vec<Held> {
+    let ids: Vec<HoldId> = (0..n).map(|_| ask::id()).collect();
+    let ops = ids
+        .iter()
+        .map(|id| ask::attempt(id.clone(), mode, LASTING))
+        .collect();
+    take(link, ids, ops).await
+}
+
+/// Carries out acquires that are all granted.
+pub(super) async fn take(link: &mut Link, ids: Vec<HoldId>, ops: Vec<Op>) -> Vec<Held> {
+    let replies = link.run(&ops).await;
+    let pairs = ids.into_iter().zip(replies);
+    pairs.map(|(id, reply)| held(id, &reply)).collect()
+}
+
+/// The hold that was granted.
+pub(super) fn held(id: HoldId, reply: &Reply) -> Held {
+    match reply {
+        Reply::Granted(token) => Held { id, token: *token },
+        other => panic!("{id} is not granted: {other:?}"),
+    }
+}
+
+/// Lets so many wait; one after the other in each of these modes in turn.
+pub(super) async fn wait(link: &mut Link, modes: &[Mode], n: usize) -> Vec<(HoldId, Mode)> {
+    let waiters = modes.iter().cycle().take(n);
+    let waiters: Vec<_> = waiters.map(|mode| (ask::id(), *mode)).collect();
+    let ops: Vec<Op> = waiters
+        .iter()
+        .map(|(id, mode)| ask::queue(id.clone(), *mode, LASTING))
+        .collect();
+    for reply in link.run(&ops).await {
+        assert!(matches!(reply, Reply::Queued { .. }), "{reply:?}");
+    }
+    waiters
+}

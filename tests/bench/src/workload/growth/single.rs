@@ -1,0 +1,170 @@
+//! What one operation costs among many who hold or wait.
+
+use dlock::{
+    __internals::{Op, Reply},
+    Mode::{Read, Write},
+};
+
+use super::{
+    ask::{self, Held, LASTING},
+    crowd,
+    link::Link,
+};
+use crate::measure::Samples;
+
+/// Of so many the median counts: a server that is interrupted goes on counting.
+const SAMPLES: usize = 15;
+
+/// What each operation costs among `n`, in us.
+pub(super) async fn all(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
+    let mut costs = among_readers(link, n).await;
+    costs.extend(in_full_house(link, n).await);
+    costs.extend(before_writers(link, n).await);
+    costs
+}
+
+/// What operations cost that are answered as expected.
+async fn time(
+    link: &mut Link,
+    ops: impl IntoIterator<Item = Op>,
+    expected: impl Fn(&Reply) -> bool,
+) -> Samples {
+    let mut costs = Samples::default();
+    for op in ops {
+        let timed = link.time_one(op.clone()).await;
+        assert!(expected(&timed.reply), "{op:?}: {:?}", timed.reply);
+        costs.add(timed.usec);
+    }
+    costs
+}
+
+fn is_granted(reply: &Reply) -> bool {
+    matches!(reply, Reply::Granted(_))
+}
+
+fn is_queued(reply: &Reply) -> bool {
+    matches!(reply, Reply::Queued { .. })
+}
+
+fn is_done(reply: &Reply) -> bool {
+    *reply == Reply::Done
+}
+
+/// `n` readers hold, and nobody waits.
+async fn among_readers(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
+    link.clear().await;
+    let readers = crowd::hold(link, Read, n).await;
+    let (mut joins, mut leaves) = (Samples::default(), Samples::default());
+    for _ in 0..SAMPLES {
+        let id = ask::id();
+        let join = ask::attempt(id.clone(), Read, LASTING);
+        joins.merge(&time(link, [join], is_granted).await);
+        leaves.merge(&time(link, [ask::release(id)], is_done).await);
+    }
+    let refused = (0..SAMPLES).map(|_| ask::attempt(ask::id(), Write, LASTING));
+    let refused = time(link, refused, |reply| matches!(reply, Reply::Busy(_))).await;
+    let some = || readers.iter().cycle().take(SAMPLES);
+    let renewals = some().map(|held| ask::renew(held.id.clone()));
+    let renewals = time(link, renewals, is_done).await;
+    let stays = some().map(|held| held.id.clone());
+    let mut goes_on = Samples::default();
+    for id in stays {
+        // Its token changes when it goes on.
+        let again = ask::attempt(id.clone(), Read, LASTING);
+        let reply = link.time_one(again).await.reply;
+        let held = crowd::held(id, &reply);
+        goes_on.merge(&time(link, [ask::yield_to_line(&held)], is_granted).await);
+    }
+    vec![
+        ("a reader joins readers", joins),
+        ("a reader leaves readers", leaves),
+        ("try_write among readers", refused),
+        ("renew among readers", renewals),
+        ("yield among readers", goes_on),
+    ]
+}
+
+/// `n` readers hold, and writers and readers wait, `n` together.
+async fn in_full_house(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
+    link.clear().await;
+    let readers = crowd::hold(link, Read, n).await;
+    let mut waiters = crowd::wait(link, &[Write, Read], n).await;
+    let some = || (0..SAMPLES).map(|sample| sample * 7 % n);
+    let heartbeats = some().map(|which| {
+        let (id, mode) = &waiters[n - 1 - which];
+        ask::queue(id.clone(), *mode, LASTING)
+    });
+    let heartbeats = time(link, heartbeats.collect::<Vec<_>>(), is_queued).await;
+    let renewals = some().map(|which| ask::renew(readers[which].id.clone()));
+    let renewals = time(link, renewals, is_done).await;
+    let yields = some().map(|which| ask::yield_to_line(&readers[which]));
+    let yields = time(link, yields, is_done).await;
+    let looks = (0..SAMPLES).map(|_| Op::Inspect);
+    let looks = time(link, looks, |reply| matches!(reply, Reply::Info(_))).await;
+    let (mut queueing, mut abandons) = (Samples::default(), Samples::default());
+    for _ in 0..SAMPLES {
+        // From the middle of the line, where it is hardest to find; another one comes instead.
+        let (leaving, mode) = waiters.remove(n / 2);
+        let coming = ask::id();
+        abandons.merge(&time(link, [ask::abandon(leaving)], is_done).await);
+        let queue = ask::queue(coming.clone(), mode, LASTING);
+        queueing.merge(&time(link, [queue], is_queued).await);
+        waiters.push((coming, mode));
+    }
+    vec![
+        ("queueing", queueing),
+        ("heartbeat of a waiter", heartbeats),
+        ("renew while some wait", renewals),
+        ("yield of a reader while some wait", yields),
+        ("abandon of a place", abandons),
+        ("release of a reader while some wait", leave(link, n).await),
+        ("inspect", looks),
+    ]
+}
+
+/// A reader leaves `n` others while as many wait.
+async fn leave(link: &mut Link, n: usize) -> Samples {
+    let mut leaving = Vec::new();
+    let mut costs = Samples::default();
+    while costs.len() < SAMPLES {
+        let Some(Held { id, .. }) = leaving.pop() else {
+            link.clear().await;
+            // Nobody joins once a writer waits. Of a hundred, one more or less does not matter.
+            leaving = crowd::hold(link, Read, n + 1 + n / 100).await.split_off(n);
+            crowd::wait(link, &[Write, Read], n).await;
+            continue;
+        };
+        costs.merge(&time(link, [ask::release(id)], is_done).await);
+    }
+    costs
+}
+
+/// A writer holds, and `n` writers wait.
+async fn before_writers(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
+    link.clear().await;
+    let mut held = crowd::hold(link, Write, 1).await.remove(0);
+    crowd::wait(link, &[Write], n).await;
+    let (mut releases, mut yields) = (Samples::default(), Samples::default());
+    for _ in 0..SAMPLES {
+        releases.merge(&time(link, [ask::release(held.id.clone())], is_done).await);
+        held = handed_over(link, &held).await;
+        yields.merge(&time(link, [ask::yield_to_line(&held)], is_done).await);
+        held = handed_over(link, &held).await;
+    }
+    vec![
+        ("release, writer to writer", releases),
+        ("yield, writer to writer", yields),
+    ]
+}
+
+/// The hold that the only message grants, after another. Somebody else comes to wait.
+async fn handed_over(link: &mut Link, before: &Held) -> Held {
+    let messages = link.messages();
+    let [message] = &messages[..] else {
+        panic!("one is told, once: {messages:?}");
+    };
+    let held = ask::granted(message).expect("a writer is told that it holds");
+    assert!(held.token > before.token, "tokens grow");
+    crowd::wait(link, &[Write], 1).await;
+    held
+}

@@ -1,0 +1,112 @@
+//! What a crowd costs the server: each does its part once, whoever else is there.
+
+use std::time::Duration;
+
+use dlock::{Client, RwLock};
+use dlock_tests::{RedisServer, builder, scaled, wait_for, wait_free, wait_waiters};
+use futures_util::future::{join_all, try_join_all};
+
+const LEASE: Duration = Duration::from_secs(60);
+/// Enough for a crowd to get through, on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+async fn lock(server: &RedisServer) -> (Client, RwLock) {
+    let builder = builder(&server.url(), "dlock").lease(scaled(LEASE));
+    let client = builder.response_timeout(scaled(Duration::from_secs(5)));
+    let client = client.build().await.expect("the server is up");
+    let lock = client.rw_lock("one").expect("a valid name");
+    (client, lock)
+}
+
+/// The same lock for so many who do not share: each has a hold of its own on the server, in one process.
+fn crowd(lock: &RwLock, count: usize) -> Vec<RwLock> {
+    let own = |number: usize| lock.clone().owner(format!("o{number}"));
+    (0..count).map(own).collect()
+}
+
+/// One number of `INFO commandstats`, summed over commands whose names begin like this.
+async fn sum(server: &RedisServer, names: &[&str], number: &str) -> u64 {
+    let info = server.info("commandstats").await.expect("it answers");
+    let of = |line: &str| {
+        let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(':')?;
+        names.contains(&name).then_some(())?;
+        let value = rest
+            .split(',')
+            .find_map(|pair| pair.strip_prefix(number)?.strip_prefix('='))?;
+        value.parse::<u64>().ok()
+    };
+    info.lines().filter_map(of).sum()
+}
+
+/// Microseconds of the server's time that scripts took.
+async fn script_time(server: &RedisServer) -> Duration {
+    Duration::from_micros(sum(server, &["eval", "evalsha"], "usec").await)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_that_leave_cost_the_same_while_a_writer_waits() {
+    const READERS: usize = 2000;
+    let server = RedisServer::start().await;
+    let (_readers, lock) = self::lock(&server).await;
+    let (_writer, writer) = self::lock(&server).await;
+    let crowd = crowd(&lock, READERS);
+    let guards = try_join_all(crowd.iter().map(RwLock::read)).await;
+    let guards = guards.expect("readers share");
+    let waiting = tokio::spawn(async move { writer.write().await });
+    wait_waiters(&lock, 1).await;
+
+    server.query::<()>(&["CONFIG", "RESETSTAT"]).await;
+    for released in join_all(guards.into_iter().map(dlock::ReadGuard::release)).await {
+        released.expect("held to the end");
+    }
+    let guard = tokio::time::timeout(scaled(LONG), waiting).await;
+    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    let took = script_time(&server).await;
+    println!("{READERS} readers left in {took:?} of the server's time");
+    guard.release().await.expect("held to the end");
+    wait_free(&lock).await;
+    assert!(took < Duration::from_millis(500), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_phase_of_readers_is_told_once_each() {
+    const READERS: usize = 1000;
+    let server = RedisServer::start().await;
+    let (_readers, lock) = self::lock(&server).await;
+    let (_writer, writer) = self::lock(&server).await;
+    let guard = writer.write().await.expect("free");
+    let phase = crowd(&lock, READERS).into_iter().map(|lock| {
+        tokio::spawn(async move {
+            // They leave as they come, so that some are gone before others are in.
+            let guard = lock.read().await?;
+            guard.release().await
+        })
+    });
+    let phase: Vec<_> = phase.collect();
+    wait_places(&server, &lock, READERS).await;
+
+    server.query::<()>(&["CONFIG", "RESETSTAT"]).await;
+    guard.release().await.expect("held to the end");
+    let ended = tokio::time::timeout(scaled(LONG), join_all(phase)).await;
+    for reader in ended.expect("soon") {
+        reader.expect("no panic").expect("its turn");
+    }
+    let told = sum(&server, &["publish", "spublish"], "calls").await;
+    let took = script_time(&server).await;
+    println!("{READERS} readers were told {told} times, in {took:?} of the server's time");
+    wait_free(&lock).await;
+    assert!(told <= READERS as u64 + 50, "{told} messages");
+    assert!(took < Duration::from_millis(500), "{took:?}");
+}
+
+/// Waits until all have asked for a place; `inspect` lists only the first of many.
+async fn wait_places(server: &RedisServer, lock: &RwLock, count: usize) {
+    wait_for(LONG, "all have asked", || async {
+        let waiters = lock.inspect().await.expect("answered").waiters.len();
+        // Heartbeats ask again, so that there may be more, and never fewer.
+        let asked = sum(server, &["evalsha"], "calls").await;
+        let asked = usize::try_from(asked).expect("a small number");
+        (waiters == count || waiters >= 100 && asked > 3 * count).then_some(())
+    })
+    .await;
+}

@@ -1,0 +1,137 @@
+//! Who believed to hold the lock, and when: kept in this process, on one clock, without the lock's help.
+
+use std::{
+    fmt,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use dlock::{Error, FencingToken};
+use dlock_tests::{Event, EventKind, Mode, check_exclusion, now_ns};
+
+/// Collects what the holders believe.
+#[derive(Debug, Default)]
+pub(crate) struct Observer {
+    events: Mutex<Vec<Event>>,
+    numbers: AtomicU64,
+    ended: AtomicU64,
+    timeouts: AtomicU64,
+    /// What must not be, in words: losses, and errors other than the caller's own timeout.
+    faults: Mutex<Vec<String>>,
+}
+
+/// A hold as its holder sees it.
+#[derive(Debug)]
+pub(crate) struct Belief {
+    number: u64,
+    mode: Mode,
+    token: u64,
+    last: u64,
+}
+
+impl Observer {
+    /// To be called right after a grant.
+    pub(crate) fn granted(&self, mode: Mode, token: FencingToken) -> Belief {
+        let belief = Belief {
+            number: self.numbers.fetch_add(1, Relaxed),
+            mode,
+            token: token.as_u64(),
+            last: now_ns(),
+        };
+        self.note(EventKind::Enter, &belief);
+        belief
+    }
+
+    /// Holds for as long as `work` takes; `check` is asked all the while and says when that was too long.
+    pub(crate) async fn hold(
+        &self,
+        belief: &mut Belief,
+        work: Duration,
+        check: impl Fn() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let end = now_ns() + u64::try_from(work.as_nanos()).expect("a short time");
+        loop {
+            // The moment before the answer: it was still believed then.
+            let now = now_ns();
+            check()?;
+            belief.last = now;
+            if now >= end {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_micros(300)).await;
+        }
+    }
+
+    /// To be called right before the release, or when the hold is known to be lost.
+    pub(crate) fn ends(&self, belief: &Belief, held: bool) {
+        let kind = if held {
+            EventKind::Exit
+        } else {
+            EventKind::Lost
+        };
+        self.note(kind, belief);
+        self.ended.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn timed_out(&self) {
+        self.timeouts.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn fault(&self, what: String) {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        faults.push(what);
+    }
+
+    /// Holds that have ended so far.
+    pub(crate) fn holds(&self) -> u64 {
+        self.ended.load(Relaxed)
+    }
+
+    /// Panics unless there was nothing but holds and timeouts.
+    pub(crate) fn judge(&self) {
+        let report = {
+            let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+            check_exclusion(&events)
+        };
+        println!("{self}: {report}");
+        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, count) = (&faults[..faults.len().min(5)], faults.len());
+        assert!(
+            count == 0 && report.violations.is_empty(),
+            "{count} lost holds and failed requests, such as {first:#?}\n{} violations: {:#?}\n{report}",
+            report.violations.len(),
+            &report.violations[..report.violations.len().min(3)]
+        );
+        assert_eq!((report.broken, report.unfinished), (0, 0));
+    }
+
+    fn note(&self, kind: EventKind, belief: &Belief) {
+        let event = Event {
+            at_ns: belief.last,
+            pid: 0,
+            hold: belief.number,
+            kind,
+            mode: belief.mode,
+            token: belief.token,
+            key: "moving".to_owned(),
+        };
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.push(event);
+    }
+}
+
+impl fmt::Display for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let timeouts = self.timeouts.load(Relaxed);
+        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let lost = faults.iter().filter(|fault| fault.contains("Lost")).count();
+        let others = faults.len() - lost;
+        write!(
+            f,
+            "{timeouts} timeouts, {lost} lost holds, {others} other errors"
+        )
+    }
+}

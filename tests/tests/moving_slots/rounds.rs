@@ -1,0 +1,117 @@
+//! A slot that goes to and fro.
+
+use std::{
+    fmt::Debug,
+    str::FromStr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use dlock_tests::{
+    ClusterOptions, RedisCluster, connect, scaled, slot_of_lock, unique_prefix, wait_free,
+    wait_until,
+};
+use tokio::time::sleep;
+
+use crate::{
+    load::{Load, Use},
+    observer::Observer,
+};
+
+const SOON: Duration = Duration::from_secs(10);
+const NAME: &str = "moving";
+/// From so many on, the sum is large enough to compare rates.
+const MANY: u32 = 300;
+/// What a moving slot may cost: a redirect to follow, and a few milliseconds that MIGRATE blocks.
+const LEAST_SHARE: f64 = 0.7;
+/// With fewer moves, and on a busy machine: it does not stand still, at least.
+const LEAST_SHARE_OF_FEW: f64 = 0.3;
+
+/// Two masters and nobody else who would have to learn of each move.
+pub(crate) async fn two_masters() -> RedisCluster {
+    let options = ClusterOptions::new().masters(2).replicas(0);
+    RedisCluster::start_with(&options).await
+}
+
+/// Runs the load, moves the slot again and again, and judges.
+pub(crate) async fn survives(uses: [Use; 6]) {
+    let moves: u32 = setting("DLOCK_MOVES", 40);
+    let open = Duration::from_millis(setting("DLOCK_OPEN_MS", 25));
+    let cluster = two_masters().await;
+    let (prefix, observer) = (unique_prefix(), Arc::new(Observer::default()));
+    let slot = slot_of_lock(&prefix, NAME);
+    let load = Load::start(&cluster.url(), &prefix, NAME, uses, &observer).await;
+    wait_until(SOON, "everybody has begun", || async {
+        observer.holds() > 100
+    })
+    .await;
+
+    // In the pauses too, as other things on the machine do not keep still.
+    let (mut before, mut during) = (Rate::default(), Rate::default());
+    before.of(&observer, sleep(Duration::from_secs(1))).await;
+    for _ in 0..moves {
+        let to = 1 - cluster.master_of(slot).await;
+        let migration = cluster.begin_migration(slot, to).await;
+        // The keys move first, last, or in between.
+        let part = fastrand::f64();
+        during.of(&observer, sleep(open.mul_f64(part))).await;
+        migration.move_all_keys().await;
+        during.of(&observer, sleep(open.mul_f64(1.0 - part))).await;
+        migration.finish().await;
+        before
+            .of(&observer, sleep(open.max(Duration::from_millis(5))))
+            .await;
+    }
+    load.stop().await;
+    let share = during.per_second() / before.per_second();
+    println!(
+        "{moves} moves, open for {open:?}: {:.0} holds/s with the slot at rest, {:.0} while it moves ({:.0} %)",
+        before.per_second(),
+        during.per_second(),
+        100.0 * share
+    );
+    observer.judge();
+    if open >= Duration::from_millis(10) {
+        let least = if moves >= MANY {
+            LEAST_SHARE
+        } else {
+            LEAST_SHARE_OF_FEW
+        };
+        assert!(share >= least, "{share:.2} of the holds at rest");
+    }
+    let lock = connect(&cluster.url(), &prefix).await;
+    wait_free(&lock.rw_lock(NAME).expect("a valid name")).await;
+}
+
+/// Holds over time, summed over many stretches.
+#[derive(Debug, Default)]
+struct Rate {
+    holds: u64,
+    time: Duration,
+}
+
+impl Rate {
+    async fn of(&mut self, observer: &Observer, stretch: impl Future<Output = ()>) {
+        let (holds, start) = (observer.holds(), Instant::now());
+        stretch.await;
+        self.holds += observer.holds() - holds;
+        self.time += start.elapsed();
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "far from 2^52 holds")]
+    fn per_second(&self) -> f64 {
+        self.holds as f64 / self.time.as_secs_f64()
+    }
+}
+
+fn setting<T: FromStr<Err: Debug>>(name: &str, default: T) -> T {
+    match std::env::var(name) {
+        Ok(text) => text.parse().expect("a number"),
+        Err(_) => default,
+    }
+}
+
+/// Enough for whatever needs no fault to end.
+pub(crate) fn soon() -> Duration {
+    scaled(SOON)
+}
