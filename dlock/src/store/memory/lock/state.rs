@@ -214,7 +214,8 @@ impl Lock {
         }
         self.last = self.last.max(if self.last == 0 { at.now } else { 0 });
         self.buried.insert(id.clone(), until);
-        self.promise(until + at.offset);
+        // For a minute at most: requests are valid for less, unless the server's clock has been set back since.
+        self.promise(until.min(at.real + MEMORY) + at.offset);
     }
 }
 

@@ -511,7 +511,8 @@ local function bury(till)
   set('z' .. tail, fmt('%d ', till) .. id)
   set('z', fmt('%d %d', first, tail))
   if not f[1] then set('t', fmt('%d', now)) end
-  promise(till + offset)
+  -- For a minute at most: requests are valid for less, unless the server's clock has been set back since.
+  promise(min(till, real + MEMORY) + offset)
   -- What a free lock remembers anyway is not cut short.
   if reads + writes + W.count + R.count == 0 then keep = max(keep, now + MEMORY) end
 end
