@@ -37,7 +37,9 @@ async fn a_lock_passed_on_before_its_master_dies_outlasts_the_failover() {
     assert_eq!(copies, 1);
     cluster.node(master).kill();
     tokio::time::sleep(WITHOUT).await;
-    guard.check().expect("held while nobody could give it to others");
+    guard
+        .check()
+        .expect("held while nobody could give it to others");
     cluster
         .node(replica)
         .query::<redis::Value>(&["CLUSTER", "FAILOVER", "TAKEOVER"])

@@ -170,8 +170,13 @@ fn side(key: &LockKey) -> String {
 fn staged(script: Script, pieces: Pieces) -> String {
     let mut source = script_source(script).to_owned();
     if pieces == Pieces::OfTwo && source.contains("-- Shared by") {
-        assert!(source.contains("local PIECE = 256 "), "{script:?}");
-        source = source.replace("local PIECE = 256 ", "local PIECE = 2 ");
+        for (whole, two) in [
+            ("local PIECE = 256 ", "local PIECE = 2 "),
+            ("local CLEAR = 128 ", "local CLEAR = 2 "),
+        ] {
+            assert!(source.contains(whole), "{script:?}");
+            source = source.replace(whole, two);
+        }
     }
     let stage = include_str!("stage.lua");
     let marker = "-- the script\n";

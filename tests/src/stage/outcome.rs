@@ -23,7 +23,7 @@ pub struct Outcome {
 /// A message as it was published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// The command and the channel.
+    /// The command and the channel; `note` if it has been left to the client to publish.
     pub channel: String,
     /// What it says.
     pub message: Message,
@@ -44,6 +44,11 @@ impl Outcome {
         );
         let ((done, reply), told, calls, kept, fields): Raw =
             redis::from_redis_value(value).expect("what the stage returns");
+        let notes = if done && op.passes_on() {
+            notes(&reply)
+        } else {
+            Vec::new()
+        };
         let answer = if done {
             decode(op, &reply).ok_or_else(|| format!("no answer to {op:?}: {reply:?}"))
         } else {
@@ -57,10 +62,35 @@ impl Outcome {
         });
         Self {
             answer,
-            told: told.collect(),
+            told: told.chain(notes).collect(),
             calls,
             kept: (!kept.is_empty()).then(|| 1000 * kept.parse::<u64>().expect("milliseconds")),
             fields,
         }
     }
+}
+
+/// What a script asks its client to publish.
+fn notes(reply: &Value) -> Vec<Told> {
+    let Value::Array(parts) = reply else {
+        return Vec::new();
+    };
+    let Some(Value::Array(notes)) = parts.get(1) else {
+        return Vec::new();
+    };
+    let text = |value: &Value| match value {
+        Value::BulkString(bytes) => String::from_utf8(bytes.clone()).ok(),
+        _ => None,
+    };
+    notes
+        .chunks_exact(2)
+        .filter_map(|note| {
+            Some(Told {
+                channel: format!("note {}", text(&note[0])?),
+                message: Message::parse(&text(&note[1])?)?,
+                heard: false,
+                record: String::new(),
+            })
+        })
+        .collect()
 }

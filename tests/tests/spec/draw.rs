@@ -7,7 +7,7 @@ use dlock::Mode;
 use dlock_tests::Pieces;
 use fastrand::Rng;
 
-use crate::plan::{ACTORS, Act, Actor, CLIENTS, Index, Place, Plan, Step, Stray, Who};
+use crate::plan::{ACTORS, Act, Actor, CLIENTS, Index, Place, Plan, Publish, Step, Stray, Who};
 
 pub(crate) fn plan(seed: u64) -> Plan {
     let mut draw = Draw(Rng::with_seed(seed));
@@ -15,6 +15,7 @@ pub(crate) fn plan(seed: u64) -> Plan {
     Plan {
         actors: (0..ACTORS).map(|_| draw.actor()).collect(),
         pieces: draw.one(&[(1, Pieces::Whole), (1, Pieces::OfTwo)]),
+        sharded: draw.0.bool(),
         steps: (0..steps).map(|_| draw.step()).collect(),
     }
 }
@@ -116,9 +117,13 @@ impl Draw {
         Index(self.0.usize(..))
     }
 
-    /// Sharded or on one server, where the count of who hears is known; in a cluster, where it is not; not at all.
-    fn publish(&mut self) -> &'static str {
-        self.one(&[(6, "S"), (2, "P"), (2, "L"), (1, "")])
+    fn publish(&mut self) -> Publish {
+        self.one(&[
+            (8, Publish::Counted),
+            (1, Publish::Uncounted),
+            (1, Publish::Noted),
+            (1, Publish::Off),
+        ])
     }
 
     /// Mostly a few; now and then so many that they are ahead of the clock.

@@ -5,6 +5,7 @@
 
 mod compare;
 mod draw;
+mod pair;
 mod plan;
 mod request;
 mod run;

@@ -20,6 +20,8 @@ impl Index {
 pub(crate) struct Plan {
     pub(crate) actors: Vec<Actor>,
     pub(crate) pieces: Pieces,
+    /// Whether clients hear sharded messages, or classic ones on a single server.
+    pub(crate) sharded: bool,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -49,14 +51,14 @@ pub(crate) enum Step {
     Send {
         who: Who,
         act: Act,
-        publish: &'static str,
+        publish: Publish,
         /// Whether a release is tried as a plain command first.
         plain: bool,
     },
     /// An earlier request arrives once more.
     Resend {
         sent: Index,
-        publish: &'static str,
+        publish: Publish,
     },
     /// Who listens to this client's channel changes.
     Hear {
@@ -70,6 +72,32 @@ pub(crate) enum Step {
         past: i64,
     },
     Back(Duration),
+}
+
+/// How an operation tells others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Publish {
+    /// So that the server knows who hears.
+    Counted,
+    /// So that it does not.
+    Uncounted,
+    /// By its client, elsewhere.
+    Noted,
+    /// Not at all.
+    Off,
+}
+
+impl Publish {
+    /// The letter for scripts.
+    pub(crate) fn letter(self, sharded: bool) -> &'static str {
+        match self {
+            Self::Counted if sharded => "S",
+            Self::Counted => "P",
+            Self::Noted if sharded => "R",
+            Self::Uncounted | Self::Noted => "L",
+            Self::Off => "",
+        }
+    }
 }
 
 /// What somebody asks for.
