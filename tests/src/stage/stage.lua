@@ -72,9 +72,10 @@ end
 
 local stage_kept = stage.call('GET', stage_side)
 if stage_kept and tonumber(stage_kept) * 1000 <= stage_clock then stage_end() end
-local stage_done, stage_reply = true, 0
-if ARGV[5] == '1' then stage_reply = redis.call('HDEL', stage_lock, '=' .. ARGV[6]) end
-if stage_reply == 0 then stage_done, stage_reply = pcall(stage_script, {stage_lock}, {unpack(ARGV, 6)}) end
+local stage_done, stage_reply = pcall(function()
+  local gone = ARGS[5] == '1' and redis.call('HDEL', stage_lock, '=' .. ARGS[6]) or 0
+  return gone == 0 and stage_script({stage_lock}, {unpack(ARGS, 6)}) or gone
+end)
 if type(stage_reply) == 'table' and stage_reply.err then stage_done, stage_reply = false, stage_reply.err end
 if not stage_done and type(stage_reply) ~= 'string' then stage_reply = 'an error of type ' .. type(stage_reply) end
 return {{stage_done and 1 or 0, stage_reply}, stage_told, stage_calls, stage.call('GET', stage_side) or '',
