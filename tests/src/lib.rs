@@ -5,6 +5,7 @@
 //! - [`Worker`]: another process that can be frozen and killed.
 //! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
 //! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
+//! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test.
 //! - [`TestClock`]: time that moves when a test says so, for the memory store.
 //! - [`wait_until`] and [`wait_for`]: conditions with deadlines in place of sleeps.
 //!
@@ -27,6 +28,7 @@ mod proxy;
 
 mod server;
 mod slot;
+mod stage;
 mod test_clock;
 mod wait;
 mod worker;
@@ -41,6 +43,9 @@ pub use prefix::unique_prefix;
 pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};
 pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
+pub use stage::{
+    Fault, Line, Outcome, Pieces, Place, Record, RecordedHold, Scene, Stage, Strictness, Told,
+};
 pub use test_clock::TestClock;
 pub use wait::{scaled, wait_for, wait_until};
 pub use worker::Worker;

@@ -11,9 +11,10 @@ pub(crate) fn whole_millis(lease: Duration) -> Duration {
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }
 
-/// How long after it was sent an acquire may take effect: longer than the client waits for the answer.
+/// How long after it was sent an acquire may take effect: longer than the client waits for the answer, and shorter than
+/// a free lock is remembered, which has to know which acquires are to be ignored.
 pub(crate) fn validity(response_timeout: Duration) -> Duration {
-    response_timeout + Duration::from_secs(1)
+    (response_timeout + Duration::from_secs(1)).min(LONGEST_MEMORY - Duration::from_secs(10))
 }
 
 /// When to forget a lock that a hold with this lease leaves free; `None` if it expires soon

@@ -89,7 +89,8 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
             cmd.write_arg_fmt(millis + GRACE_MILLIS);
             match place {
-                None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - ")),
+                // Who enters beside readers who wait may be the one who tells them.
+                None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - {publishing}")),
                 Some(place) => {
                     let nonce = place.nonce;
                     let lease = micros(place.lease);

@@ -1,219 +1,197 @@
-//! A plan carried out on the memory store: which operations it sends when, and the answers.
+//! A plan carried out.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{
-    HoldId, MemoryStore, Message, Op, Reply, ServerClock as _, fencing_token, lock_key,
-};
-use dlock::{FencingToken, LockInfo, LockKey};
-use dlock_tests::TestClock;
-use proptest::sample::Index;
+use dlock::__internals::{Message, Op, Reply};
+use dlock_tests::{Record, Stage};
 
-use crate::plan::{Actor, Plan, Step, Who};
+use crate::compare::{micros, same};
+use crate::pair::{Answer, Pair};
+use crate::plan::{Actor, Index, Plan, Publish, Step, Who};
+use crate::request::{Knowledge, Request, client, number};
 
-/// All that happened to one lock.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) key: LockKey,
-    /// Where wake-ups go, up to the client's id.
-    pub(crate) channels: String,
-    pub(crate) sent: Vec<Sent>,
-    store: MemoryStore,
-    clock: TestClock,
-    /// Per actor, the token it has been granted last.
-    tokens: Vec<u64>,
-    /// Every deadline that an answer promised.
-    promised: Vec<u64>,
+pub(crate) struct Run<'a> {
+    pair: Pair<'a>,
+    actors: &'a [Actor],
+    knowledge: Vec<Knowledge>,
+    sent: Vec<Request>,
+    /// Every deadline that was recorded, in the lock's time.
+    deadlines: Vec<u64>,
+    /// Until when acquires had to be ignored, in the server's time.
+    tombs: Vec<u64>,
 }
 
-/// One operation and its answer.
-#[derive(Debug)]
-pub(crate) struct Sent {
-    pub(crate) time: u64,
-    pub(crate) op: Op,
-    pub(crate) reply: Reply,
-    pub(crate) told: Vec<Message>,
-}
-
-impl Run {
-    /// Carries out `plan` on the lock `name`, and in the end waits until all is forgotten.
-    pub(crate) fn of(plan: &Plan, prefix: &str, name: &str) -> Self {
-        let clock = TestClock::default();
-        let key = lock_key(prefix, name).expect("a valid name");
-        let mut run = Self {
-            channels: key.as_str().replacen(':', "~c:", 1) + ":",
-            key,
+impl<'a> Run<'a> {
+    /// Carries out `plan` on the lock `name`. How many operations, and the first difference.
+    pub(crate) fn of(
+        plan: &'a Plan,
+        stage: &'a Stage,
+        prefix: &str,
+        name: &str,
+    ) -> (u64, Result<(), String>) {
+        let mut run = Run {
+            pair: Pair::new(stage, plan, prefix, name),
+            actors: &plan.actors,
+            knowledge: vec![Knowledge::default(); plan.actors.len()],
             sent: Vec::new(),
-            store: MemoryStore::with_clock(clock.clone()),
-            clock,
-            tokens: vec![0; plan.actors.len()],
-            promised: Vec::new(),
+            deadlines: Vec::new(),
+            tombs: Vec::new(),
         };
-        for step in &plan.steps {
-            run.step(step, &plan.actors);
-        }
-        run.inspect();
-        run.forward(Duration::from_secs(3600));
-        run.inspect();
-        run
+        let result = run.carry_out(&plan.steps);
+        let told = result.map_err(|difference| format!("{}{difference}", run.pair.story));
+        (run.pair.operations, told)
     }
 
-    fn step(&mut self, step: &Step, actors: &[Actor]) {
-        let op = match *step {
-            Step::Forward(span) => return self.forward(span),
-            Step::ForwardTo { deadline, past } => return self.forward_to(deadline, past),
-            Step::Back(span) => return self.back(span),
-            Step::Resend { sent } => {
-                let of_actors = |sent: &&Sent| sent.op != Op::Inspect;
-                let earlier: Vec<&Sent> = self.sent.iter().filter(of_actors).collect();
-                if earlier.is_empty() {
-                    return;
-                }
-                sent.get(&earlier).op.clone()
+    fn carry_out(&mut self, steps: &[Step]) -> Result<(), String> {
+        for step in steps {
+            self.step(step)?;
+            if self.pair.parted {
+                return Ok(());
             }
-            Step::Acquire {
-                actor,
-                lease,
-                queue,
-            } => Op::Acquire {
-                hold: id(actor, actors),
-                mode: actors[actor].mode,
-                lease,
-                owner: actors[actor].owner.map(Arc::from),
-                queue,
-            },
-            Step::Renew { who, lease } => Op::Renew {
-                hold: id(self.actor(who), actors),
-                lease,
-            },
-            Step::Abandon { who } => Op::Abandon {
-                hold: id(self.actor(who), actors),
-            },
-            Step::Release { who, handed, lease } => {
-                let actor = self.actor(who);
-                Op::Release {
-                    hold: id(actor, actors),
-                    handed: self.handed(actor, handed),
-                    lease,
-                }
-            }
-            Step::Yield { who, handed, lease } => {
-                let actor = self.actor(who);
-                Op::Yield {
-                    hold: id(actor, actors),
-                    handed: self.handed(actor, handed),
-                    lease,
-                }
-            }
+        }
+        self.inspect()?;
+        // In the end all is forgotten.
+        self.pair.set_clock(self.pair.latest_time() + 7_200_000_000);
+        self.inspect()?;
+        same("what is left", &self.pair.record, &Record::default())
+    }
+
+    fn inspect(&mut self) -> Result<(), String> {
+        let request = Request {
+            op: Op::Inspect,
+            valid_until: 0,
         };
-        // A lock's time does not go back behind its last token.
-        let mut now = self.last_token().max(self.clock.micros());
-        if let Op::Yield {
-            handed: Some(handed),
-            ..
-        } = op
+        self.pair.send(&request, Publish::Off, false).map(|_| ())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Send {
+                who,
+                act,
+                publish,
+                plain,
+            } => {
+                let number = self.actor(*who);
+                let now = self.pair.time();
+                let actor = &self.actors[number];
+                let request = self.knowledge[number].request(number, actor, act, now);
+                self.send(&request, *publish, *plain)?;
+                self.sent.push(request);
+            }
+            Step::Resend { sent, publish } if !self.sent.is_empty() => {
+                let request = sent.of(&self.sent).clone();
+                self.send(&request, *publish, false)?;
+            }
+            Step::Resend { .. } => {}
+            Step::Hear { client: n, hears } => {
+                let client = client(*n);
+                self.pair.deaf.retain(|deaf| *deaf != client);
+                if !hears {
+                    self.pair.deaf.push(client);
+                }
+            }
+            Step::Forward(span) => self.pair.set_clock(self.pair.time() + micros(*span)),
+            Step::ForwardTo { deadline, past } => self.forward_to(*deadline, *past),
+            Step::Back(span) => self.back(*span),
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, request: &Request, publish: Publish, plain: bool) -> Result<(), String> {
+        if self.would_note_what_is_over(&request.op) {
+            return Ok(());
+        }
+        let Answer { reply, told } = self.pair.send(request, publish, plain)?;
+        if let (Op::Acquire { hold, .. } | Op::Yield { hold, .. }, Reply::Granted(token)) =
+            (&request.op, &reply)
         {
-            now = now.max(handed.as_u64());
+            self.knowledge[number(&hold.to_string())].hears_of(*token);
         }
-        let reply = self.send(op.clone());
-        self.note(&op, &reply, now);
-    }
-
-    fn send(&mut self, op: Op) -> Reply {
-        let (reply, told) = self.store.decide(&self.key, &op);
-        self.sent.push(Sent {
-            time: self.clock.micros(),
-            op,
-            reply: reply.clone(),
-            told,
-        });
-        reply
-    }
-
-    fn note(&mut self, op: &Op, reply: &Reply, now: u64) {
-        let span = match (op, reply) {
-            (
-                Op::Acquire { hold, lease, .. } | Op::Yield { hold, lease, .. },
-                Reply::Granted(token),
-            ) => {
-                self.tokens[number(&hold.to_string())] = token.as_u64();
-                Some(*lease)
+        for (message, heard) in told {
+            if let (Message::Granted { hold, token, .. }, true) = (message, heard) {
+                self.knowledge[number(&hold.to_string())].hears_of(token);
             }
-            (Op::Renew { lease, .. }, Reply::Done) => Some(*lease),
-            (Op::Acquire { queue, .. }, Reply::Queued { .. }) => *queue,
-            _ => None,
-        };
-        self.promised.extend(span.map(|span| now + micros(span)));
+        }
+        let Record {
+            holds,
+            writers,
+            readers,
+            buried,
+            ..
+        } = &self.pair.record;
+        let places = writers.places.values().chain(readers.places.values());
+        self.deadlines
+            .extend(holds.values().map(|hold| hold.deadline));
+        self.deadlines.extend(places.map(|place| place.deadline));
+        self.deadlines.sort_unstable();
+        self.deadlines.dedup();
+        self.tombs.extend(buried.values());
+        Ok(())
     }
 
-    fn forward(&mut self, span: Duration) {
-        self.clock.set(self.clock.micros() + micros(span));
+    /// A release of the only hold notes tokens that were handed out under it even if its lease is over, which the
+    /// specification does not say (see `is_as_specified`); clients hand none out then.
+    fn would_note_what_is_over(&self, op: &Op) -> bool {
+        let Record { sole, .. } = &self.pair.record;
+        let mut live = self.pair.record.live(self.pair.now());
+        matches!(
+            op,
+            Op::Release {
+                handed: Some(_),
+                ..
+            }
+        ) && sole.is_some()
+            && live.next().is_none()
     }
 
     fn forward_to(&mut self, deadline: Index, past: i64) {
-        let time = self.clock.micros();
-        let mut ahead = self.promised.clone();
-        ahead.retain(|at| at.saturating_add_signed(past) > time);
+        let (time, now) = (self.pair.time(), self.pair.now());
+        let ends = self
+            .deadlines
+            .iter()
+            .map(|at| (at + time).saturating_sub(now));
+        let kept = self.pair.kept.into_iter().chain([self.pair.promised()]);
+        let others = self.tombs.iter().copied().chain(kept);
+        let all = ends.chain(others).map(|at| at.saturating_add_signed(past));
+        let mut ahead: Vec<u64> = all.filter(|at| *at > time).collect();
+        ahead.sort_unstable();
         if !ahead.is_empty() {
-            self.clock
-                .set(deadline.get(&ahead).saturating_add_signed(past));
+            self.pair.set_clock(*deadline.of(&ahead));
         }
     }
 
-    /// Steps back, unless that brings back to life what has expired: how much of it a store has
-    /// already cleared away is not specified.
+    /// Steps back, unless that brings back to life what has expired: how much of it is already cleared away is
+    /// not specified.
     fn back(&mut self, span: Duration) {
-        let last = self.last_token();
-        let from = self.clock.micros();
+        let (from, now) = (self.pair.time(), self.pair.now());
         let to = from - micros(span);
-        let revives = |at: &u64| to.max(last) < *at && *at <= from.max(last);
-        if !self.promised.iter().any(revives) {
-            self.clock.set(to);
+        self.pair.set_clock(to);
+        let then = self.pair.now();
+        let revived = |at: &u64| then < *at && *at <= now;
+        let unburied = |at: &u64| to < *at && *at <= from;
+        if self.deadlines.iter().any(revived) || self.tombs.iter().any(unburied) {
+            self.pair.set_clock(from);
         }
     }
 
-    fn inspect(&mut self) -> LockInfo {
-        match self.send(Op::Inspect) {
-            Reply::Info(info) => info,
-            other => panic!("inspect answers {other:?}"),
+    fn actor(&self, who: Who) -> usize {
+        let record = &self.pair.record;
+        let (index, ids): (_, Vec<&String>) = match who {
+            Who::Actor(actor) => return actor,
+            Who::Holder(index) => {
+                let live = record.live(self.pair.now());
+                (index, live.map(|(id, _)| id).collect())
+            }
+            Who::Waiter(index) => {
+                let [writers, readers] = [&record.writers, &record.readers];
+                let places = writers.places.values().chain(readers.places.values());
+                (index, places.map(|place| &place.id).collect())
+            }
+        };
+        if ids.is_empty() {
+            return index.0 % self.actors.len();
         }
+        number(index.of::<&String>(&ids))
     }
-
-    /// The last token that a client handed out itself.
-    fn handed(&self, actor: usize, count: u64) -> Option<FencingToken> {
-        (count > 0).then(|| fencing_token(self.tokens[actor] + count))
-    }
-
-    fn last_token(&mut self) -> u64 {
-        let token = self.inspect().last_token;
-        token.map_or(0, FencingToken::as_u64)
-    }
-
-    fn actor(&mut self, who: Who) -> usize {
-        match who {
-            Who::Actor(actor) => actor,
-            Who::Holder(index) => match &self.inspect().holders[..] {
-                [] => 0,
-                holders => number(&index.get(holders).id),
-            },
-        }
-    }
-}
-
-fn id(actor: usize, actors: &[Actor]) -> HoldId {
-    let text = format!("client-{}/00/{actor}", actors[actor].client);
-    HoldId::parse(&text).expect("an id")
-}
-
-/// The actor behind an id.
-fn number(id: &str) -> usize {
-    let number = id.rsplit('/').next().expect("an id has parts");
-    number
-        .parse()
-        .expect("ids here end with the actor's number")
-}
-
-fn micros(span: Duration) -> u64 {
-    u64::try_from(span.as_micros()).expect("a short time")
 }

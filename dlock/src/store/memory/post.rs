@@ -9,6 +9,7 @@ const PIECE: u64 = 256;
 pub struct Post<'a> {
     deliver: &'a mut dyn FnMut(&Message) -> bool,
     trusted: bool,
+    when_entering: bool,
     piece: u64,
 }
 
@@ -18,6 +19,7 @@ impl<'a> Post<'a> {
         Self {
             deliver,
             trusted: true,
+            when_entering: true,
             piece: PIECE,
         }
     }
@@ -27,6 +29,15 @@ impl<'a> Post<'a> {
     pub fn untrusted(self) -> Self {
         Self {
             trusted: false,
+            ..self
+        }
+    }
+
+    /// A post that does not serve who enters, but only who leaves.
+    #[must_use]
+    pub fn not_when_entering(self) -> Self {
+        Self {
+            when_entering: false,
             ..self
         }
     }
@@ -43,6 +54,10 @@ impl<'a> Post<'a> {
 
     pub(super) fn knows_who_hears(&self) -> bool {
         self.trusted
+    }
+
+    pub(super) fn serves_who_enters(&self) -> bool {
+        self.when_entering
     }
 
     pub(super) fn piece(&self) -> u64 {

@@ -20,9 +20,16 @@ pub(super) struct Shard {
     round: VecDeque<LockKey>,
     /// Larger than any token of a lock that was forgotten early: time starts here for new locks.
     floor: u64,
+    /// For how many µs longer than it must a lock is remembered.
+    slack: u64,
 }
 
 impl Shard {
+    /// Sets how many µs longer than it must a lock is remembered.
+    pub(super) fn remember_longer(&mut self, slack: u64) {
+        self.slack = slack;
+    }
+
     /// Carries out one operation.
     pub(super) fn apply(
         &mut self,
@@ -33,7 +40,7 @@ impl Shard {
         post: &mut Post<'_>,
     ) -> Reply {
         if let Some(lock) = self.locks.get_mut(key) {
-            if lock.is_forgotten(time) {
+            if lock.is_forgotten(time, self.slack) {
                 *lock = Lock::default();
             }
             return lock.apply(op, valid_until, time, post);
@@ -50,7 +57,10 @@ impl Shard {
 
     /// A lock's time, and until when it is remembered.
     pub(super) fn times(&self, key: &LockKey, time: u64) -> (u64, u64) {
-        let lock = self.locks.get(key).filter(|lock| !lock.is_forgotten(time));
+        let lock = self
+            .locks
+            .get(key)
+            .filter(|lock| !lock.is_forgotten(time, self.slack));
         lock.map_or((time, 0), |lock| (lock.time(time), lock.remembered_until()))
     }
 
@@ -58,7 +68,7 @@ impl Shard {
     pub(super) fn keys(&self, time: u64) -> impl Iterator<Item = &str> {
         let locks = self.locks.iter();
         locks
-            .filter(move |(_, lock)| !lock.is_forgotten(time))
+            .filter(move |(_, lock)| !lock.is_forgotten(time, self.slack))
             .map(|(key, _)| key.as_str())
     }
 
@@ -73,7 +83,7 @@ impl Shard {
             let Some(lock) = self.locks.get(&key) else {
                 continue;
             };
-            if lock.is_forgotten(time) {
+            if lock.is_forgotten(time, self.slack) {
                 self.locks.remove(&key);
             } else if crowded && lock.is_idle() {
                 self.floor = self.floor.max(lock.last_token() + 1);

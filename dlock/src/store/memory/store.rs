@@ -44,6 +44,16 @@ impl MemoryStore {
         }
     }
 
+    /// Remembers locks for so many microseconds longer than it must, as servers may, for tests.
+    #[must_use]
+    pub fn remembering_longer(self, slack: u64) -> Self {
+        for shard in &self.shards {
+            let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            shard.remember_longer(slack);
+        }
+        self
+    }
+
     /// The store that everybody in this process finds under this name.
     #[must_use]
     pub fn named(name: &str) -> Arc<Self> {

@@ -36,7 +36,9 @@ impl Lock {
             self.promise(deadline);
             return Reply::Granted(FencingToken::new(token));
         }
-        self.line.hears(ask.id, ear(ask.place));
+        if let Some(place) = ask.place {
+            self.line.hears(ask.id, ear(place));
+        }
 
         let owner = ask.owner.map(AsRef::as_ref);
         let (mut held_until, mut reenters, mut reads) = (None, false, false);
@@ -97,7 +99,7 @@ impl Lock {
             token,
         });
         self.promise(deadline);
-        if ask.mode == Mode::Read {
+        if ask.mode == Mode::Read && post.serves_who_enters() {
             self.line.tell_readers(post);
         }
         Reply::Granted(FencingToken::new(token))
@@ -113,7 +115,7 @@ impl Lock {
             mode: ask.mode,
             owner: ask.owner.cloned(),
             deadline: until,
-            ear: ear(ask.place),
+            ear: ear(place),
             nonce: place.nonce,
             index: 0,
             before: 0,
@@ -127,8 +129,8 @@ impl Lock {
     }
 }
 
-fn ear(place: Option<PlaceTerms>) -> Ear {
-    if place.is_some_and(|place| place.subscribed) {
+fn ear(place: PlaceTerms) -> Ear {
+    if place.subscribed {
         Ear::Subscribed
     } else {
         Ear::Unknown

@@ -41,7 +41,7 @@ impl Lock {
         self.drop_holds(|hold| hold.id == *id);
         self.clear_away(now);
         self.pass_on(now, post);
-        self.settle_if_free(now);
+        self.settle_if_free(at);
         Reply::Done
     }
 
@@ -61,7 +61,7 @@ impl Lock {
             return Reply::Gone;
         }
         self.pass_on(at.now, post);
-        self.settle_if_free(at.now);
+        self.settle_if_free(at);
         Reply::Done
     }
 

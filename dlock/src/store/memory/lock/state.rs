@@ -51,9 +51,16 @@ impl Lock {
             _ => reply != Reply::Gone,
         };
         let frees = self.is_free() && op.passes_on() && found;
-        let buries = valid_until > 0 && op.stray() == Stray::Possible;
+        let buries = valid_until > 0
+            && op.stray() == Stray::Possible
+            && matches!(op, Op::Release { .. } | Op::Abandon { .. });
         if found || buries {
-            self.offset = if frees { 0 } else { at.offset };
+            self.offset = at.offset;
+            if frees {
+                // Nobody counts on the lock's time any more, and what is to be remembered is in the server's.
+                self.latest = self.latest.saturating_sub(self.offset);
+                self.offset = 0;
+            }
         }
         reply
     }
@@ -140,8 +147,8 @@ impl Lock {
     }
 
     /// Whether even the last token is forgotten. (In whole milliseconds, as keys expire in Redis.)
-    pub(in crate::store::memory) fn is_forgotten(&self, time: u64) -> bool {
-        time >= self.remembered_until()
+    pub(in crate::store::memory) fn is_forgotten(&self, time: u64, slack: u64) -> bool {
+        time >= self.remembered_until().saturating_add(slack)
     }
 
     /// The server's time until which the last token is remembered, at least.
@@ -186,10 +193,11 @@ impl Lock {
         self.latest = 0;
     }
 
-    /// A free lock is not remembered for long, whatever leases there were.
-    pub(super) fn settle_if_free(&mut self, now: u64) {
+    /// A free lock is not remembered for long, whatever leases there were. (By the server's clock: the lock's time may
+    /// stand still, ahead of it.)
+    pub(super) fn settle_if_free(&mut self, at: Moment) {
         if self.is_free() {
-            self.latest = self.latest.min(now + MEMORY);
+            self.latest = self.latest.min(at.real + at.offset + MEMORY);
         }
     }
 
@@ -201,12 +209,13 @@ impl Lock {
     /// An acquire that may still be on its way has no effect until then.
     fn bury(&mut self, id: &HoldId, stray: Stray, until: u64, at: Moment) {
         self.buried.retain(|_, until| *until > at.real);
-        if stray == Stray::None || until <= at.real {
+        if stray == Stray::None || until <= at.real || self.buried.contains_key(id) {
             return;
         }
         self.last = self.last.max(if self.last == 0 { at.now } else { 0 });
-        self.buried.entry(id.clone()).or_insert(until);
-        self.promise(until + at.offset);
+        self.buried.insert(id.clone(), until);
+        // For a minute at most: requests are valid for less, unless the server's clock has been set back since.
+        self.promise(until.min(at.real + MEMORY) + at.offset);
     }
 }
 

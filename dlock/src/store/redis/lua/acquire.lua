@@ -134,10 +134,8 @@ if over then
 end
 
 local place = place_of(id)
-if place and place.ear == '2' then -- It hears again.
-  place.line.front = min(place.line.front, place.i)
-end
-if place then
+if place and place_lease ~= '0' then -- Only who waits says what it hears.
+  if place.ear == '2' then place.line.front = min(place.line.front, place.i) end -- It hears again.
   place.ear = ear
   write_waiter(place)
 end
@@ -177,7 +175,8 @@ if not blocked then
   set('t', fmt('%d', last))
   hold(id, mode, now + lease, last, owner)
   promise(now + lease)
-  if mode == 'r' and R.told < R.phase then tell_readers() end
+  -- A token has no room for what the client would have to publish.
+  if mode == 'r' and R.told < R.phase and not notes then tell_readers() end
   commit(place)
   return last
 end

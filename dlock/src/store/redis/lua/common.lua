@@ -140,7 +140,8 @@ local function commit(even_if_full)
   end
   pending = {}
   -- The expiry comes first, so that no record is ever without; a key that is not there yet gets it afterwards.
-  local moved = known.o ~= (f[6] or '')
+  -- A free lock has an expiry of its own, in the server's time.
+  local moved = keep > 0 and known.o ~= (f[6] or '')
   if f[1] and not freed and (longer or moved) then must(expire(keep - now)) end
   local full = fails(redis.pcall('HSET', lock, unpack(changes)))
   if full then
@@ -484,14 +485,18 @@ local function sweep_tombs(many)
   if not get1('z') then return 1, 0 end
   local first, tail = match(get1('z'), '^(%d+) (%d+)$')
   first, tail = tonumber(first), tonumber(tail)
-  local old = first
+  local old, due = first, {}
   for _ = 1, many do
     if first > tail then break end
     local till, of = match(get1('z' .. first) or '0 ', '^(%d+) (.*)$')
     if tonumber(till) > real then break end
     set('z' .. first, '')
-    if of ~= '' then set('-' .. of, '') end
+    if of ~= '' then due[#due + 1] = '-' .. of end
     first = first + 1
+  end
+  -- An id may have been noted again since.
+  for i, till in ipairs(get(due)) do
+    if till and tonumber(till) <= real then set(due[i], '') end
   end
   if first > tail then set('z', '') elseif first > old then set('z', fmt('%d %d', first, tail)) end
   return first, tail
@@ -500,15 +505,16 @@ end
 -- An acquire with this id has no effect until then.
 local function bury(till)
   local first, tail = sweep_tombs(2)
-  if till <= real or get1('-' .. id) then return end
+  if till <= real or tonumber(get1('-' .. id) or 0) > real then return end
   tail = tail + 1
   set('-' .. id, fmt('%d', till))
   set('z' .. tail, fmt('%d ', till) .. id)
   set('z', fmt('%d %d', first, tail))
   if not f[1] then set('t', fmt('%d', now)) end
-  promise(till + offset)
+  -- For a minute at most: requests are valid for less, unless the server's clock has been set back since.
+  promise(min(till, real + MEMORY) + offset)
   -- What a free lock remembers anyway is not cut short.
-  if reads + writes + W.count + R.count == 0 then promise(now + MEMORY - SLACK) end
+  if reads + writes + W.count + R.count == 0 then keep = max(keep, now + MEMORY) end
 end
 
 -- Makes a list of the only hold, if there is one, and removes void fields that a script has left behind.
@@ -524,10 +530,8 @@ local function list_only_hold(fields)
       if not mode then return 'DLOCKFOREIGN this lock was written by another version of dlock' end
       set(field, '')
       listed = true
-      if last + left > now then
-        hold(string.sub(field, 2), mode, last + left, last, of)
-        promise(last + left)
-      end
+      promise(last + left)
+      if last + left > now then hold(string.sub(field, 2), mode, last + left, last, of) end
     end
   end
 end

@@ -91,16 +91,16 @@ if plain and mine and not (w or short[5] or short[7] or short[9]) and #token == 
     local n = reads + writes
     if n == 1 then
       call('HDEL', lock, '') -- Opens a server that is out of memory.
-      call('HSET', lock, 'h', '', '+' .. id, '')
+      call('HSET', lock, 'h', '', 'h1', '', '+' .. id, '', 'x', '')
       call('HDEL', lock, 'h', 'h1', '+' .. id, 'x')
       if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
       return 1
     elseif mode == 'r' and writes == '0' then
-      local changes = {'h', '1 ' .. n - 1 .. ' 0 ' .. earliest, '+' .. id, ''}
+      local changes = {'h', '1 ' .. n - 1 .. ' 0 ' .. earliest, '+' .. id, '', 'h' .. n, ''}
       if tonumber(k) < n then
         local moved = call('HGET', lock, 'h' .. n)
         local before, after = string.match(call('HGET', lock, '+' .. moved), '^(%a %d+ %d+ )%d+( .*)$')
-        changes[5], changes[6], changes[7], changes[8] = 'h' .. k, moved, '+' .. moved, before .. k .. after
+        changes[7], changes[8], changes[9], changes[10] = 'h' .. k, moved, '+' .. moved, before .. k .. after
       end
       call('HDEL', lock, '')
       call('HSET', lock, unpack(changes))

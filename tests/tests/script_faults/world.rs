@@ -1,0 +1,328 @@
+//! A lock, and who believes to hold it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use dlock::__internals::{Message, Op, Reply, lock_key};
+use dlock::{LockKey, Mode};
+use dlock_tests::{Fault, Outcome, Pieces, Record, Scene, Stage, Strictness};
+
+use crate::actor::{ACTORS, Act, id, mode, nonce};
+
+/// The year 2100, as the server itself must let nothing expire.
+const START: u64 = 4_102_444_800_000_000;
+/// How long after its last deadline a key may be kept, in microseconds: a minute, and what saves expiries.
+const LONGEST_MEMORY: u64 = 71_001_000;
+
+/// All that matters, between two operations.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    key: LockKey,
+    pub(crate) time: u64,
+    pub(crate) publish: &'static str,
+    /// The clients that do not hear.
+    pub(crate) deaf: Vec<String>,
+    pub(crate) pieces: Pieces,
+    fields: BTreeMap<String, String>,
+    kept: Option<u64>,
+    /// Who believes to hold the lock, and until when in its time.
+    believers: BTreeMap<usize, u64>,
+    /// Who waits, as far as they know.
+    waiting: BTreeSet<usize>,
+    /// The token that each was told last.
+    tokens: [u64; ACTORS],
+    /// Whether a fault has left the key without expiry, which the next writer mends.
+    for_ever: bool,
+}
+
+impl World {
+    pub(crate) fn new(name: &str, pieces: Pieces) -> Self {
+        let prefix = dlock_tests::unique_prefix();
+        Self {
+            key: lock_key(&prefix, name).expect("a valid name"),
+            time: START,
+            publish: "S",
+            deaf: Vec::new(),
+            pieces,
+            fields: BTreeMap::new(),
+            kept: None,
+            believers: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            tokens: [0; ACTORS],
+            for_ever: false,
+        }
+    }
+
+    /// Lets the server have what this world says.
+    pub(crate) fn restore(&self, stage: &Stage) {
+        stage.restore(&self.key, &self.fields, self.kept);
+    }
+
+    /// Carries out one operation, and judges. How many commands the script has run.
+    pub(crate) fn play(
+        &mut self,
+        stage: &Stage,
+        act: Act,
+        fault: Option<Fault<'_>>,
+    ) -> Result<u64, String> {
+        let op = act.op(act.actor().map_or(0, |actor| self.tokens[actor]));
+        let mut calls = 0;
+        for _ in 0..100 {
+            let scene = Scene {
+                key: &self.key,
+                op: &op,
+                valid_until: self.time + 2_000_000,
+                time: self.time,
+                publish: self.publish,
+                deaf: &self.deaf,
+                plain: matches!(act, Act::Release(actor) if actor % 4 < 2),
+                pieces: self.pieces,
+                fault,
+            };
+            let outcome = stage.play(&scene);
+            calls += outcome.calls;
+            self.take(act, &op, &outcome)
+                .and_then(|()| self.judge(fault))
+                .map_err(|why| format!("{why}\n{act:?} {outcome:?}"))?;
+            if outcome.answer != Ok(Reply::Again) {
+                if let (Err(error), None) = (outcome.answer, fault) {
+                    return Err(format!("{act:?} fails: {error}"));
+                }
+                return Ok(calls);
+            }
+        }
+        Err(format!("{act:?} never comes to an end"))
+    }
+
+    fn take(&mut self, act: Act, op: &Op, outcome: &Outcome) -> Result<(), String> {
+        self.fields.clone_from(&outcome.fields);
+        self.kept = outcome.kept;
+        self.for_ever &= outcome.kept.is_none() && !self.fields.is_empty();
+        let record = self.record()?;
+        if let Some(actor) = act.actor() {
+            self.take_answer(actor, op, &outcome.answer, &record);
+        }
+        for told in &outcome.told {
+            let Message::Granted {
+                hold,
+                nonce: of,
+                token,
+            } = &told.message
+            else {
+                continue;
+            };
+            if told.channel.starts_with("note") || !told.record.starts_with('w') {
+                return Err(format!("a grant that is not recorded: {told:?}"));
+            }
+            let actor = (0..ACTORS).find(|actor| id(*actor) == *hold);
+            let actor = actor.ok_or("a grant to a stranger")?;
+            if told.heard && *of == nonce(actor) && self.waiting.remove(&actor) {
+                self.tokens[actor] = token.as_u64();
+                let deadline = record
+                    .holds
+                    .get(&hold.to_string())
+                    .map(|hold| hold.deadline);
+                self.believers.insert(
+                    actor,
+                    deadline.ok_or("a grant that was heard has been undone")?,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn take_answer(
+        &mut self,
+        actor: usize,
+        op: &Op,
+        answer: &Result<Reply, String>,
+        record: &Record,
+    ) {
+        // Who gives something up does not believe in it any more, whatever comes of it. Readers may be inside while
+        // one yields for them.
+        match op {
+            Op::Release { .. } | Op::Abandon { .. } => {
+                self.believers.remove(&actor);
+                self.waiting.remove(&actor);
+            }
+            Op::Yield { .. } if mode(actor) == Mode::Write => {
+                self.believers.remove(&actor);
+            }
+            _ => {}
+        }
+        let hold = record.holds.get(&id(actor).to_string());
+        match (op, answer) {
+            (Op::Acquire { .. } | Op::Yield { .. }, Ok(Reply::Granted(token))) => {
+                self.tokens[actor] = token.as_u64();
+                self.waiting.remove(&actor);
+                // If there is none, the judge will say so.
+                self.believers
+                    .insert(actor, hold.map_or(u64::MAX, |hold| hold.deadline));
+            }
+            (Op::Acquire { .. }, Ok(Reply::Queued { .. })) => {
+                self.waiting.insert(actor);
+            }
+            (Op::Renew { .. }, Ok(Reply::Done)) => {
+                if let (Some(until), Some(hold)) = (self.believers.get_mut(&actor), hold) {
+                    *until = hold.deadline;
+                }
+            }
+            (Op::Renew { .. } | Op::Yield { .. }, Ok(Reply::Gone)) => {
+                self.believers.remove(&actor);
+            }
+            _ => {}
+        }
+    }
+
+    fn judge(&mut self, fault: Option<Fault<'_>>) -> Result<(), String> {
+        let record = self.record()?;
+        let now = self.now(&record);
+        if let Some(conflict) = record.conflict(now) {
+            return Err(format!("two hold: {conflict:?}"));
+        }
+        for (actor, until) in &self.believers {
+            let hold = record.holds.get(&id(*actor).to_string());
+            let holds =
+                hold.is_some_and(|hold| hold.deadline >= *until && hold.mode == mode(*actor));
+            if *until > now && !holds {
+                return Err(format!("{} believes to hold until {until}", id(*actor)));
+            }
+        }
+        let Some(kept) = self.kept else {
+            self.for_ever |= !self.fields.is_empty() && has_no_choice(fault);
+            return if self.fields.is_empty() || self.for_ever {
+                Ok(())
+            } else {
+                Err("kept for ever".to_owned())
+            };
+        };
+        let places = record
+            .writers
+            .places
+            .values()
+            .chain(record.readers.places.values());
+        let ends = record.holds.values().map(|hold| hold.deadline);
+        let latest = ends
+            .chain(places.map(|place| place.deadline))
+            .max()
+            .unwrap_or(0);
+        let latest = latest.saturating_sub(record.offset);
+        // Of those who know of it: what was recorded before the fault may go with the key.
+        let needed = self.believers.values().copied().max().unwrap_or(0);
+        let needed = needed.saturating_sub(record.offset);
+        if needed > self.time && kept < needed {
+            return Err(format!("kept until {kept}, needed until {needed}"));
+        }
+        if kept > latest.max(self.time) + LONGEST_MEMORY {
+            return Err(format!("kept until {kept}"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn record(&self) -> Result<Record, String> {
+        Record::read(&self.fields, Strictness::Aborted)
+    }
+
+    fn now(&self, record: &Record) -> u64 {
+        (self.time + record.offset).max(record.last)
+    }
+
+    /// Time passes, and with it leases and perhaps the key.
+    pub(crate) fn pass(&mut self, micros: u64) {
+        self.time += micros;
+        if self.kept.is_some_and(|kept| kept <= self.time) {
+            self.fields.clear();
+            self.kept = None;
+        }
+        let now = self.record().map_or(self.time, |record| self.now(&record));
+        self.believers.retain(|_, until| *until > now);
+    }
+
+    /// What is worth trying now.
+    pub(crate) fn acts(&self) -> Vec<Act> {
+        let mut acts = vec![Act::Inspect];
+        let idle = (0..ACTORS)
+            .find(|actor| !self.believers.contains_key(actor) && !self.waiting.contains(actor));
+        if let Some(idle) = idle {
+            acts.extend([
+                Act::Wait(idle),
+                Act::Wait(idle ^ 1),
+                Act::Try(idle),
+                Act::AbandonStray(idle),
+            ]);
+        }
+        for holder in self.believers.keys().take(2) {
+            let holder = *holder;
+            acts.extend([
+                Act::Release(holder),
+                Act::ReleaseStray(holder),
+                Act::Abandon(holder),
+            ]);
+            acts.extend([Act::Yield(holder), Act::Renew(holder), Act::Wait(holder)]);
+        }
+        for waiter in self.waiting.iter().take(2) {
+            acts.extend([
+                Act::Wait(*waiter),
+                Act::Abandon(*waiter),
+                Act::AbandonStray(*waiter),
+            ]);
+        }
+        acts
+    }
+
+    pub(crate) fn believers(&self) -> Vec<usize> {
+        self.believers.keys().copied().collect()
+    }
+
+    pub(crate) fn waiting(&self) -> Vec<usize> {
+        self.waiting.iter().copied().collect()
+    }
+
+    pub(crate) fn believes(&self, actor: usize) -> bool {
+        self.believers.contains_key(&actor)
+    }
+
+    pub(crate) fn forget_beliefs(&mut self) {
+        self.believers.clear();
+    }
+
+    pub(crate) fn largest_token(&self) -> u64 {
+        self.tokens.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Whether nothing is left but the last token and tombstones.
+    pub(crate) fn is_free(&self) -> bool {
+        self.record().is_ok_and(|record| {
+            record.holds.is_empty()
+                && record.writers.places.is_empty()
+                && record.readers.places.is_empty()
+        })
+    }
+
+    /// Equal for worlds that go on alike.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (
+            &self.fields,
+            self.kept,
+            &self.believers,
+            &self.waiting,
+            self.time,
+        )
+            .hash(&mut hasher);
+        (self.key.as_str(), &self.deaf, self.publish).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// The one case of a key without expiry: the first acquire of a lock has written the record, and the server refuses
+/// both the expiry and the removal of the record. No server stops writing between two commands of a script, and a user
+/// who may not do either is told so when connecting.
+fn has_no_choice(fault: Option<Fault<'_>>) -> bool {
+    let refuses = |fault: Fault<'_>, command: &str| {
+        fault.commands == "|*|" || fault.commands.contains(command)
+    };
+    fault.is_some_and(|fault| {
+        fault.to > fault.from && refuses(fault, "|PEXPIRE|") && refuses(fault, "|HDEL|")
+    })
+}

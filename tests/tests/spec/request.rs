@@ -1,0 +1,124 @@
+//! What clients send.
+
+use std::sync::Arc;
+
+use dlock::__internals::{HoldId, Nonce, Op, PlaceTerms, Stray as Flag, fencing_token};
+use dlock::FencingToken;
+use dlock_tests::Pieces;
+
+use crate::plan::{Act, Actor, Stray};
+
+/// An operation with what goes along with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) op: Op,
+    pub(crate) valid_until: u64,
+}
+
+/// What a client knows of one of its acquisitions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Knowledge {
+    /// The token that the server has named last.
+    token: u64,
+    /// Until when the last of its acquires is valid.
+    valid_until: u64,
+}
+
+impl Knowledge {
+    pub(crate) fn hears_of(&mut self, token: FencingToken) {
+        self.token = token.as_u64();
+    }
+
+    /// The request of an act at this time of the server.
+    pub(crate) fn request(&mut self, number: usize, actor: &Actor, act: &Act, now: u64) -> Request {
+        let hold = id(number, actor);
+        let mut valid_until = self.valid_until;
+        let mut flag = |stray: &Stray| match *stray {
+            Stray::None => Flag::None,
+            Stray::Possible => Flag::Possible,
+            Stray::Odd(ahead) => {
+                valid_until = now.saturating_add_signed(ahead);
+                Flag::Possible
+            }
+        };
+        let handed = |count: u64| (count > 0).then(|| fencing_token(self.token + count));
+        let op = match act {
+            Act::Acquire {
+                lease,
+                place,
+                valid,
+            } => {
+                valid_until = now.saturating_add_signed(*valid);
+                self.valid_until = self.valid_until.max(valid_until);
+                Op::Acquire {
+                    hold,
+                    mode: actor.mode,
+                    lease: actor.longest.min(*lease),
+                    owner: actor.owner.map(Arc::from),
+                    place: place.as_ref().map(|place| PlaceTerms {
+                        lease: place.lease,
+                        subscribed: place.subscribed,
+                        nonce: Nonce::new(place.nonce),
+                    }),
+                }
+            }
+            Act::Release {
+                handed: count,
+                stray,
+            } => Op::Release {
+                hold,
+                handed: handed(*count),
+                lease: actor.longest,
+                stray: flag(stray),
+            },
+            Act::Renew { lease } => Op::Renew {
+                hold,
+                lease: actor.longest.min(*lease),
+            },
+            Act::Abandon { stray } => Op::Abandon {
+                hold,
+                stray: flag(stray),
+            },
+            Act::Yield {
+                handed: count,
+                lease,
+                stale,
+                stray,
+            } => Op::Yield {
+                hold,
+                handed: handed(*count),
+                lease: actor.longest.min(*lease),
+                seen: fencing_token(self.token.saturating_sub(*stale)),
+                stray: flag(stray),
+            },
+        };
+        Request { op, valid_until }
+    }
+}
+
+/// The id of an acquisition.
+pub(crate) fn id(number: usize, actor: &Actor) -> HoldId {
+    let text = format!("{}/{number}", client(actor.client));
+    HoldId::parse(&text).expect("an id")
+}
+
+/// The id of a client.
+pub(crate) fn client(number: usize) -> String {
+    format!("client-{number}/00")
+}
+
+/// The acquisition behind an id.
+pub(crate) fn number(id: &str) -> usize {
+    let number = id.rsplit('/').next().expect("an id has parts");
+    number
+        .parse()
+        .expect("ids here end with the acquisition's number")
+}
+
+/// How many readers the specification tells at once.
+pub(crate) fn piece(pieces: Pieces) -> u64 {
+    match pieces {
+        Pieces::Whole => 256,
+        Pieces::OfTwo => 2,
+    }
+}
