@@ -20,8 +20,7 @@ if writes > 0 then review() end
 local mine, place = live_hold(id), place_of(id)
 if till > 0 then bury(till) end
 if place then leave(place) end
-if mine then give_back(mine) elseif place then pass_on() end
-giving = mine or place
+if mine then give_back(mine) elseif place then settle() end
 -- What has found nothing leaves nothing behind: somebody else's only hold stays recorded as such.
 if giving or till > 0 then commit(true) end
 return giving and (notes and {1, notes} or 1) or 0

@@ -252,6 +252,8 @@ local function review()
   else
     earliest = first
     if get1('e') then set('e', '') end
+    -- One that was reviewed with an earlier piece may have expired meanwhile.
+    again = reads + writes > 0 and earliest <= now
   end
 end
 
@@ -460,14 +462,19 @@ local function pass_on()
   end
 end
 
--- Takes a live hold away, and lets in whom that admits.
-local function give_back(mine)
+-- After a hold or a place was given up: lets in whom that admits.
+local function settle()
   giving = true
-  unhold(mine.id, mine.mode, mine.k, mine.owner)
-  if mine.mode == 'w' then end_write_phase() end
   if writes > 0 then review() end
   if reads > 0 then witness() end
   pass_on()
+end
+
+-- Takes a live hold away, and lets in whom that admits.
+local function give_back(mine)
+  unhold(mine.id, mine.mode, mine.k, mine.owner)
+  if mine.mode == 'w' then end_write_phase() end
+  settle()
 end
 
 -- Notes the last token that was handed out under a hold without asking here.
