@@ -3,12 +3,18 @@
 use std::time::Duration;
 
 use dlock::__internals::{
-    HoldId, Op, Script, encode, encode_plain, fencing_token, lock_key, script_source,
+    HoldId, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, fencing_token, lock_key,
+    script_source,
 };
 use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};
-use dlock_tests::{RedisServer, publish_command};
+use dlock_tests::{RedisServer, sharded_channels};
 use redis::aio::MultiplexedConnection;
+
+const LEASE: Duration = Duration::from_secs(30);
+
+/// Requests are never too late here.
+const VALID: u64 = (1 << 53) - 1;
 
 /// A server of its own, whose statistics nobody else disturbs.
 struct Meter {
@@ -43,7 +49,8 @@ impl Meter {
         self.ask(redis::cmd("CONFIG").arg("RESETSTAT")).await;
         let mut eval = redis::cmd("EVAL");
         eval.arg(script_source(Script::of(op)));
-        encode(&mut eval, &self.key, op, publish_command());
+        let publishing = if sharded_channels() { "S" } else { "P" };
+        encode(&mut eval, &self.key, op, publishing, VALID);
         self.ask(&eval).await;
         let info = self.ask(redis::cmd("INFO").arg("commandstats")).await;
         let info: String = redis::from_redis_value(info).expect("text");
@@ -63,9 +70,13 @@ fn acquire(number: usize, mode: Mode) -> Op {
     Op::Acquire {
         hold: id(number),
         mode,
-        lease: Duration::from_secs(60),
+        lease: LEASE,
         owner: None,
-        queue: Some(Duration::from_secs(60)),
+        place: Some(PlaceTerms {
+            lease: LEASE,
+            subscribed: false,
+            nonce: Nonce::of(&id(number)),
+        }),
     }
 }
 
@@ -73,7 +84,8 @@ fn release(number: usize) -> Op {
     Op::Release {
         hold: id(number),
         handed: None,
-        lease: Duration::from_secs(60),
+        lease: LEASE,
+        stray: Stray::None,
     }
 }
 
@@ -97,17 +109,28 @@ async fn without_contention_an_acquire_runs_five_commands_and_a_release_is_one()
 #[tokio::test]
 async fn a_release_that_has_more_to_note_takes_a_script() {
     let key = lock_key("cost", "lock").expect("a valid name");
-    let plain = |handed, seconds| {
+    let plain = |handed, seconds, stray| {
         let op = Op::Release {
             hold: id(0),
             handed,
             lease: Duration::from_secs(seconds),
+            stray,
         };
         encode_plain(&key, &op).is_some()
     };
-    assert!(plain(None, 60));
-    assert!(!plain(None, 61), "a lock is forgotten after a minute");
-    assert!(!plain(Some(fencing_token(1)), 60), "tokens were handed out");
+    assert!(plain(None, 60, Stray::None));
+    assert!(
+        !plain(None, 61, Stray::None),
+        "a lock is forgotten after a minute"
+    );
+    assert!(
+        !plain(Some(fencing_token(1)), 60, Stray::None),
+        "tokens were handed out"
+    );
+    assert!(
+        !plain(None, 60, Stray::Possible),
+        "a copy of the acquire may arrive"
+    );
 }
 
 #[tokio::test]
@@ -117,12 +140,12 @@ async fn readers_that_share_cost_the_same_however_many_there_are() {
         meter.cost(&acquire(number, Read)).await;
     }
     for number in 2..300 {
-        assert_eq!(meter.cost(&acquire(number, Read)).await, 5, "{number}");
+        assert_eq!(meter.cost(&acquire(number, Read)).await, 4, "{number}");
     }
     for number in 0..299 {
-        assert_eq!(meter.cost(&release(number)).await, 4, "{number}");
+        assert!(meter.cost(&release(number)).await <= 6, "{number}");
     }
-    assert_eq!(meter.cost(&release(299)).await, 3, "the last one");
+    assert_eq!(meter.cost(&release(299)).await, 4, "the last one");
 }
 
 #[tokio::test]
@@ -131,6 +154,8 @@ async fn a_hand_over_costs_the_same_however_many_wait() {
     meter.cost(&acquire(0, Write)).await;
     let mut waiting = 0;
     let mut costs = Vec::new();
+    // The key's life is prolonged now and then.
+    meter.cost(&acquire(1, Write)).await;
     for upto in [4, 40, 400] {
         for number in waiting + 1..=upto {
             meter.cost(&acquire(number, Write)).await;

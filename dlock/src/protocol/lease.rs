@@ -14,7 +14,7 @@ pub(crate) fn whole_millis(lease: Duration) -> Duration {
 /// How long after it was sent an acquire may take effect: longer than the client waits for the answer, and shorter than
 /// a free lock is remembered, which has to know which acquires are to be ignored.
 pub(crate) fn validity(response_timeout: Duration) -> Duration {
-    (response_timeout + Duration::from_secs(1)).min(LONGEST_MEMORY - Duration::from_secs(10))
+    (response_timeout + Duration::from_secs(1)).min(LONGEST_MEMORY / 6 * 5)
 }
 
 /// When to forget a lock that a hold with this lease leaves free; `None` if it expires soon

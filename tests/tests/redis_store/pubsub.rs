@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Op, RedisListening, Reply};
+use dlock::__internals::{Nonce, Op, RedisListening, Reply};
 use dlock::{LockKey, Mode};
 use dlock_tests::{
     FaultProxy, RedisCluster, RedisServer, ServerOptions, not_applicable, sharded_channels,
@@ -56,14 +56,14 @@ async fn listening_costs_nothing_once_the_channel_is_live() {
     let rig = Rig::connect(&cluster.url()).await;
     let key = rig.key("a");
     let (one, two) = (rig.hold(), rig.hold());
-    assert!(rig.store.listen_if_subscribed(&key, &one).is_none());
+    assert!(rig.store.listen_if_subscribed(&key, &one, Nonce::of(&one)).is_none());
     let first = rig.listen(&key, &one).await;
-    let second = rig.store.listen_if_subscribed(&key, &two).expect("live");
+    let second = rig.store.listen_if_subscribed(&key, &two, Nonce::of(&two)).expect("live");
     drop(first);
     assert!(second.is_subscribed());
     drop(second);
     // It lingers.
-    assert!(rig.store.listen_if_subscribed(&key, &two).is_some());
+    assert!(rig.store.listen_if_subscribed(&key, &two, Nonce::of(&two)).is_some());
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn without_sharded_channels_the_classic_ones_serve() {
     };
     let (_server, url) = user_with(&format!("&* +@all {refused}")).await;
     let (holder, waiter) = (Rig::connect(&url).await, Rig::connect(&url).await);
-    assert_eq!(holder.store.publish_command(), "PUBLISH");
+    assert_eq!(holder.store.publishing(), "P");
     hand_over(&holder, &waiter, &holder.key("a")).await;
 }
 
@@ -179,19 +179,19 @@ async fn sharded_channels_without_a_right_to_subscribe_are_found_out_by_trying()
     }
     let (_server, url) = user_with("&* +@all -ssubscribe").await;
     let half = Rig::connect(&url).await;
-    assert_eq!(half.store.publish_command(), "SPUBLISH");
+    assert_eq!(half.store.publishing(), "S");
     let (key, hold) = (half.key("a"), half.hold());
     let listening = half.listen(&key, &hold).await;
     let live = || async { listening.is_subscribed() };
     wait_until(Duration::from_secs(5), "subscribed the classic way", live).await;
-    assert_eq!(half.store.publish_command(), "PUBLISH");
+    assert_eq!(half.store.publishing(), "P");
 }
 
 #[tokio::test]
 async fn without_any_channel_nothing_waits_for_one() {
     let (_server, url) = user_with("resetchannels +@all").await;
     let deaf = Rig::connect(&url).await;
-    assert_eq!(deaf.store.publish_command(), "");
+    assert_eq!(deaf.store.publishing(), "");
     let (key, hold) = (deaf.key("a"), deaf.hold());
     let started = Instant::now();
     let listening = deaf.listen(&key, &hold).await;
@@ -211,7 +211,7 @@ async fn listening_gives_up_in_time() {
     server.pause();
     let started = Instant::now();
     let (key, hold) = (rig.key("a"), rig.hold());
-    let listening = rig.store.listen(&key, &hold, within(200)).await;
+    let listening = rig.store.listen(&key, &hold, Nonce::of(&hold), within(200)).await;
     assert!(!listening.is_subscribed());
     assert!(
         started.elapsed() < Duration::from_millis(400),

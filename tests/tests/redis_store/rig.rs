@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use dlock::__internals::{
-    Answer, ClientId, Endpoint, HoldId, Op, RedisListening, RedisOptions, RedisStore, Reply,
-    lock_key,
+    Answer, ClientId, Endpoint, HoldId, Nonce, Op, PlaceTerms, RedisListening, RedisOptions,
+    RedisStore, Reply, Stray, lock_key,
 };
 use dlock::{Error, FencingToken, LockKey, Mode};
 use dlock_tests::{slot_of, unique_prefix};
@@ -74,7 +74,8 @@ impl Rig {
     }
 
     pub(crate) async fn listen(&self, key: &LockKey, hold: &HoldId) -> RedisListening {
-        self.store.listen(key, hold, within(2_000)).await
+        let nonce = Nonce::of(hold);
+        self.store.listen(key, hold, nonce, within(2_000)).await
     }
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn write(hold: &HoldId) -> Op {
         mode: Mode::Write,
         lease: LEASE,
         owner: None,
-        queue: None,
+        place: None,
     }
 }
 
@@ -110,7 +111,11 @@ pub(crate) fn queue(hold: &HoldId, mode: Mode) -> Op {
         mode,
         lease: LEASE,
         owner: None,
-        queue: Some(Duration::from_secs(10)),
+        place: Some(PlaceTerms {
+            lease: Duration::from_secs(10),
+            subscribed: true,
+            nonce: Nonce::of(hold),
+        }),
     }
 }
 
@@ -119,6 +124,7 @@ pub(crate) fn release(hold: &HoldId) -> Op {
         hold: hold.clone(),
         handed: None,
         lease: LEASE,
+        stray: Stray::None,
     }
 }
 

@@ -36,7 +36,8 @@ fn only_the_holder_releases_or_renews() {
     assert_eq!(lock.renew("stranger"), Reply::Gone);
     assert_eq!(
         lock.apply(&Op::Abandon {
-            hold: id("stranger")
+            hold: id("stranger"),
+            stray: Stray::None,
         }),
         Reply::Gone
     );
@@ -72,8 +73,8 @@ fn an_upgrade_beside_other_readers_never_waits() {
     lock.try_read("other");
     let mut upgrade = acquire_as("job", "writing", Write);
     assert!(matches!(lock.apply(&upgrade), Reply::Busy(_)));
-    if let Op::Acquire { queue, .. } = &mut upgrade {
-        *queue = Some(PLACE);
+    if let Op::Acquire { place, .. } = &mut upgrade {
+        *place = Some(terms("writing", PLACE));
     }
     assert_eq!(lock.apply(&upgrade), Reply::WouldDeadlock);
     assert!(lock.inspect().waiters.is_empty());

@@ -64,7 +64,7 @@ fn leases_do_not_cut_each_other_short() {
         mode: dlock::Mode::Read,
         lease: SHORT,
         owner: None,
-        queue: None,
+        place: None,
     });
     lock.renew("short");
     lock.release("short");

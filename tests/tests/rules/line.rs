@@ -2,7 +2,7 @@
 
 use dlock::__internals::Reply;
 
-use crate::lock::{Lock, PLACE, abandon, yield_now};
+use crate::lock::{Lock, PLACE, abandon};
 
 #[test]
 fn writers_enter_in_the_order_in_which_they_came() {
@@ -96,14 +96,14 @@ fn a_waiter_that_leaves_makes_room() {
 fn a_yielding_writer_goes_on_until_somebody_waits() {
     let lock = Lock::new();
     let first = lock.write("writer").expect("free");
-    match lock.apply(&yield_now("writer")) {
+    match lock.apply(&lock.end_of_slice("writer")) {
         Reply::Granted(token) => assert!(token.as_u64() > first),
         other => panic!("{other:?}"),
     }
     lock.read("reader");
-    assert_eq!(lock.apply(&yield_now("writer")), Reply::Done);
+    assert_eq!(lock.apply(&lock.end_of_slice("writer")), Reply::Done);
     assert!(lock.read("reader").is_some());
-    assert_eq!(lock.apply(&yield_now("writer")), Reply::Gone);
+    assert_eq!(lock.apply(&lock.end_of_slice("writer")), Reply::Gone);
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn a_yielding_reader_stays_but_learns_of_a_waiting_writer() {
     let lock = Lock::new();
     lock.read("reader");
     assert!(matches!(
-        lock.apply(&yield_now("reader")),
+        lock.apply(&lock.end_of_slice("reader")),
         Reply::Granted(_)
     ));
     lock.write("writer");
-    assert_eq!(lock.apply(&yield_now("reader")), Reply::Done);
+    assert_eq!(lock.apply(&lock.end_of_slice("reader")), Reply::Done);
     assert_eq!(lock.write("writer"), None);
     lock.release("reader");
     assert!(lock.write("writer").is_some());

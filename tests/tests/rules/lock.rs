@@ -3,12 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{HoldId, MemoryStore, Op, Reply, ServerClock as _, lock_key};
+use dlock::__internals::{
+    HoldId, MemoryStore, Message, Nonce, Op, PlaceTerms, Post, Reply, ServerClock as _, Stray,
+    fencing_token, lock_key,
+};
 use dlock::{LockInfo, LockKey, Mode};
 use dlock_tests::TestClock;
 
 pub(crate) const LEASE: Duration = Duration::from_secs(10);
 pub(crate) const PLACE: Duration = Duration::from_secs(1);
+/// How long a request may take.
+const VALID: Duration = Duration::from_secs(2);
 
 pub(crate) struct Lock {
     pub(crate) store: MemoryStore,
@@ -27,15 +32,47 @@ impl Lock {
     }
 
     pub(crate) fn apply(&self, op: &Op) -> Reply {
+        self.carry_out(op, |_| true)
+    }
+
+    /// Whom an operation wakes, by the names given here. Everybody hears.
+    pub(crate) fn woken(&self, op: &Op) -> Vec<String> {
+        let mut told = Vec::new();
+        self.carry_out(op, |message| {
+            told.push(message.hold().client().as_str().to_owned());
+            true
+        });
+        told
+    }
+
+    /// `tell` says who hears.
+    pub(crate) fn carry_out(&self, op: &Op, mut tell: impl FnMut(&Message) -> bool) -> Reply {
+        let valid_until = self.clock.micros() + micros(VALID);
+        let mut post = Post::new(&mut tell);
+        self.store.decide(&self.key, op, valid_until, &mut post)
+    }
+
+    /// Whom an operation reaches of the clients that are attached.
+    pub(crate) fn apply_for_clients(&self, op: &Op) -> Reply {
         self.store.apply(&self.key, op)
     }
 
-    /// Whom an operation wakes, by the names given here.
-    pub(crate) fn woken(&self, op: &Op) -> Vec<String> {
-        let (_, told) = self.store.decide(&self.key, op);
-        told.iter()
-            .map(|message| message.hold().client().as_str().to_owned())
-            .collect()
+    pub(crate) fn key(&self) -> &LockKey {
+        &self.key
+    }
+
+    /// The end of a slice of a hold, as its holder asks.
+    pub(crate) fn end_of_slice(&self, name: &str) -> Op {
+        let hold = id(name);
+        let holders = self.inspect().holders;
+        let mine = holders.iter().find(|other| other.id == hold.to_string());
+        Op::Yield {
+            hold,
+            handed: None,
+            lease: LEASE,
+            seen: mine.map_or(fencing_token(1), |mine| mine.token),
+            stray: Stray::None,
+        }
     }
 
     /// A hold without queueing; its token, or `None` when the lock is busy.
@@ -100,13 +137,22 @@ pub(crate) fn id(name: &str) -> HoldId {
     HoldId::parse(&format!("{name}/0")).expect("an id")
 }
 
-pub(crate) fn acquire(name: &str, mode: Mode, queue: Option<Duration>) -> Op {
+pub(crate) fn acquire(name: &str, mode: Mode, place: Option<Duration>) -> Op {
     Op::Acquire {
         hold: id(name),
         mode,
         lease: LEASE,
         owner: None,
-        queue,
+        place: place.map(|lease| terms(name, lease)),
+    }
+}
+
+/// A place in the line of somebody who listens.
+pub(crate) fn terms(name: &str, lease: Duration) -> PlaceTerms {
+    PlaceTerms {
+        lease,
+        subscribed: true,
+        nonce: Nonce::of(&id(name)),
     }
 }
 
@@ -117,7 +163,7 @@ pub(crate) fn acquire_as(owner: &str, name: &str, mode: Mode) -> Op {
         mode,
         lease: LEASE,
         owner: Some(Arc::from(owner)),
-        queue: None,
+        place: None,
     }
 }
 
@@ -126,18 +172,14 @@ pub(crate) fn release(name: &str) -> Op {
         hold: id(name),
         handed: None,
         lease: LEASE,
+        stray: Stray::None,
     }
 }
 
 pub(crate) fn abandon(name: &str) -> Op {
-    Op::Abandon { hold: id(name) }
-}
-
-pub(crate) fn yield_now(name: &str) -> Op {
-    Op::Yield {
+    Op::Abandon {
         hold: id(name),
-        handed: None,
-        lease: LEASE,
+        stray: Stray::None,
     }
 }
 

@@ -3,7 +3,7 @@
 use dlock::__internals::Reply;
 use dlock::Mode::{Read, Write};
 
-use crate::lock::{Lock, PLACE, abandon, acquire, release, yield_now};
+use crate::lock::{Lock, PLACE, abandon, acquire, release};
 
 #[test]
 fn acquiring_twice_is_one_hold_with_one_token() {
@@ -68,8 +68,8 @@ fn yielding_twice_releases_once() {
     let lock = Lock::new();
     lock.write("holder");
     lock.write("next");
-    assert_eq!(lock.apply(&yield_now("holder")), Reply::Done);
+    assert_eq!(lock.apply(&lock.end_of_slice("holder")), Reply::Done);
     assert!(lock.write("next").is_some());
-    assert_eq!(lock.apply(&yield_now("holder")), Reply::Gone);
+    assert_eq!(lock.apply(&lock.end_of_slice("holder")), Reply::Gone);
     assert_eq!(lock.inspect().holders.len(), 1);
 }

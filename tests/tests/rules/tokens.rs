@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock::__internals::{Op, fencing_token};
 use dlock::Mode;
 
-use crate::lock::{LEASE, Lock, id, yield_now};
+use crate::lock::{LEASE, Lock, id};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -49,6 +49,7 @@ fn a_token_that_a_client_handed_out_is_never_granted_again() {
         hold: id("a"),
         handed: Some(fencing_token(first + 1000)),
         lease: LEASE,
+        stray: Stray::None,
     });
     assert!(lock.try_write("b").expect("free") > first + 1000);
 }
@@ -61,6 +62,7 @@ fn the_token_of_a_stranger_changes_nothing() {
         hold: id("stranger"),
         handed: Some(fencing_token(first + 1000)),
         lease: LEASE,
+        stray: Stray::None,
     });
     let last = lock.inspect().last_token.expect("granted before");
     assert_eq!(last.as_u64(), first);
@@ -71,7 +73,7 @@ fn each_slice_has_a_token_of_its_own() {
     let lock = Lock::new();
     let mut last = lock.try_write("a").expect("free");
     for _ in 0..3 {
-        lock.apply(&yield_now("a"));
+        lock.apply(&lock.end_of_slice("a"));
         let now = lock.inspect().last_token.expect("granted").as_u64();
         assert!(now > last);
         last = now;
@@ -98,12 +100,13 @@ fn a_free_lock_is_forgotten_after_a_minute_however_long_the_lease() {
         mode: Mode::Write,
         lease: hour,
         owner: None,
-        queue: None,
+        place: None,
     });
     lock.apply(&Op::Release {
         hold: id("a"),
         handed: None,
         lease: hour,
+        stray: Stray::None,
     });
     lock.pass(Duration::from_secs(60));
     assert!(lock.inspect().last_token.is_some());

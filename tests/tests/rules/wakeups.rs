@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{Listener, Wakeups};
 
-use crate::lock::{LEASE, Lock, PLACE, abandon, id, release, yield_now};
+use crate::lock::{LEASE, Lock, PLACE, abandon, id, release};
 
 #[test]
 fn a_release_wakes_the_first_writer_alone() {
@@ -77,7 +77,7 @@ fn whoever_steps_aside_wakes_those_behind() {
     let lock = Lock::new();
     lock.write("holder");
     lock.write("writer");
-    assert_eq!(lock.woken(&yield_now("holder")), ["writer"]);
+    assert_eq!(lock.woken(&lock.end_of_slice("holder")), ["writer"]);
 }
 
 #[test]
@@ -95,19 +95,20 @@ async fn a_release_reaches_the_client_that_waits() {
     let clients = [Arc::new(Wakeups::default()), Arc::new(Wakeups::default())];
     let listen = |name, wakeups: &Arc<Wakeups>| {
         lock.store.attach(id(name).client(), wakeups);
-        wakeups.listen(&id(name))
+        let about = lock.key().as_str().into();
+        wakeups.listen(&id(name), about, Nonce::of(&id(name)))
     };
     let (first, second) = (listen("first", &clients[0]), listen("second", &clients[1]));
     for name in ["holder", "first", "second"] {
         lock.write(name);
     }
-    lock.release("holder");
+    lock.apply_for_clients(&release("holder"));
     assert!(is_woken(&first).await);
     assert!(!is_woken(&second).await);
 
     // Clients come and go.
     drop((clients, first, second));
-    lock.release("holder");
+    lock.apply_for_clients(&release("first"));
 }
 
 async fn is_woken(listener: &Listener) -> bool {

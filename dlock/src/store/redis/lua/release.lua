@@ -18,15 +18,19 @@ end
 local alone, h, w, mine = short[2], short[3], short[4], short[6]
 local plain = handed == 0 and till == 0
 
+local function write(changes)
+  if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
+    call('HDEL', lock, '') -- Opens a server that is out of memory.
+    call('HSET', lock, unpack(changes))
+  end
+end
+
 -- The only hold, and nobody waits.
 if alone and not h and till == 0 then
   local last, left = tonumber(short[1]), string.match(alone, '^%a (%d+)')
   if handed > last then
     local changes = {'t', string.format('%d', handed), '=' .. id, ''}
-    if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
-      call('HDEL', lock, '') -- Opens a server that is out of memory.
-      call('HSET', lock, unpack(changes))
-    end
+    write(changes)
     if handed > last + left then
       call('PEXPIREAT', lock, string.format('%d', math.floor(handed / 1000) + 1001))
     end
@@ -59,10 +63,7 @@ if plain and mine and w and not short[5] and not short[7] and string.sub(h, 1, 6
         and string.format('1 %d %d %d %s', count - 1, head == front and front + 1 or head, front + 1, tail) or ''
       local changes = {'t', token, '+' .. who, 'w ' .. deadline .. ' ' .. token .. ' 1 ', 'h1', who,
         'h', '1 0 1 ' .. deadline, 'w', after, '+' .. id, '', 'W' .. front, '', '?' .. who, ''}
-      if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
-        call('HDEL', lock, '') -- Opens a server that is out of memory.
-        call('HSET', lock, unpack(changes))
-      end
+      write(changes)
       if after == '' then
         call('HDEL', lock, '+' .. id, 'W' .. front, '?' .. who, 'w')
       else
@@ -90,8 +91,7 @@ if plain and mine and not (w or short[5] or short[7] or short[9]) and #token == 
   if mode and earliest and earliest > token and x and x - short[1] <= 60000000 then
     local n = reads + writes
     if n == 1 then
-      call('HDEL', lock, '') -- Opens a server that is out of memory.
-      call('HSET', lock, 'h', '', 'h1', '', '+' .. id, '', 'x', '')
+      write({'h', '', 'h1', '', '+' .. id, '', 'x', ''})
       call('HDEL', lock, 'h', 'h1', '+' .. id, 'x')
       if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
       return 1
@@ -102,8 +102,7 @@ if plain and mine and not (w or short[5] or short[7] or short[9]) and #token == 
         local before, after = string.match(call('HGET', lock, '+' .. moved), '^(%a %d+ %d+ )%d+( .*)$')
         changes[7], changes[8], changes[9], changes[10] = 'h' .. k, moved, '+' .. moved, before .. k .. after
       end
-      call('HDEL', lock, '')
-      call('HSET', lock, unpack(changes))
+      write(changes)
       call('HDEL', lock, '+' .. id, 'h' .. n)
       return 1
     end
