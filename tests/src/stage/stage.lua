@@ -50,6 +50,9 @@ local function stage_run(run, command, ...)
   elseif command == 'PEXPIREAT' then
     local _, at = ...
     return stage_expire(tonumber(at))
+  elseif command == 'PTTL' then
+    local at = stage.call('GET', stage_side)
+    return at and at - math.floor(stage_clock / 1000) or stage.call('EXISTS', stage_lock) - 2
   elseif command == 'SPUBLISH' or command == 'PUBLISH' then
     return stage_publish(command, ...)
   elseif command == 'HDEL' then

@@ -3,6 +3,7 @@
 //!
 //! `DLOCK_SPEC_OPERATIONS` asks for more operations, in each test; `DLOCK_REDIS_SERVER` for another server.
 
+mod apart;
 mod compare;
 mod draw;
 mod pair;

@@ -6,6 +6,7 @@ use dlock::__internals::{MemoryStore, Message, Op, Post, Reply, ServerClock as _
 use dlock::LockKey;
 use dlock_tests::{Outcome, Pieces, Record, Scene, Stage, Strictness, TestClock, Told};
 
+use crate::apart::{is_free_unnoticed, may_have_left_work};
 use crate::compare::{is_as_specified, same, says_the_same, tells_as_specified};
 use crate::plan::{Plan, Publish};
 use crate::request::{Request, piece};
@@ -59,7 +60,7 @@ impl<'a> Pair<'a> {
             kept: None,
             parted: false,
             operations: 0,
-            story: String::new(),
+            story: format!("pieces: {:?}\n", plan.pieces),
         }
     }
 
@@ -88,10 +89,12 @@ impl<'a> Pair<'a> {
         } else {
             Err(format!("but the script answers {reply:?}"))
         };
-        // A free lock goes back to the server's time.
-        let may_differ_later = self.record.offset > 0;
-        let left_work = self.may_have_left_work(&request.op, now, told.len());
-        if left_work && (may_differ_later || same.is_err()) {
+        let left_work = self.pieces == Pieces::OfTwo
+            && may_have_left_work(&request.op, &before, &self.record, now, told.len());
+        // What a script has left may show later: in the lock's time, and in who has been told.
+        let shows_later = self.record.offset > 0 || publish == Publish::Off;
+        let unnoticed = is_free_unnoticed(&self.record, self.clock.micros());
+        if left_work && (shows_later || same.is_err()) || unnoticed {
             self.parted = true;
         } else {
             same?;
@@ -199,10 +202,9 @@ impl<'a> Pair<'a> {
         if promised > time && kept < promised {
             return Err(recorded(format!("kept until {kept}, not until {promised}")));
         }
-        let waiting = record.writers.places.len() + record.readers.places.len();
         let tomb = record.buried.values().copied().max().unwrap_or(0);
         let needed = tomb.max(self.latest_time);
-        if record.holds.is_empty() && waiting == 0 && kept > needed + LONGEST_MEMORY {
+        if record.holds.is_empty() && self.waiting() == 0 && kept > needed + LONGEST_MEMORY {
             return Err(recorded(format!(
                 "a free lock is kept until {kept}, at {time}"
             )));
@@ -210,19 +212,8 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
-    /// In small pieces: whether somebody gave something up, and there was so much to clear away, or were so many who do
-    /// not hear, that the script left the rest to who asks next. The specification has no such pieces.
-    fn may_have_left_work(&self, op: &Op, now: u64, told: usize) -> bool {
-        let Record {
-            holds,
-            writers,
-            readers,
-            ..
-        } = &self.record;
-        let mut places = writers.places.values().chain(readers.places.values());
-        let over = holds.values().any(|hold| hold.deadline <= now)
-            || places.any(|place| place.deadline <= now);
-        self.pieces == Pieces::OfTwo && op.passes_on() && (over || told > 2)
+    fn waiting(&self) -> usize {
+        self.record.writers.places.len() + self.record.readers.places.len()
     }
 
     /// The server forgets what is due, as long as it has been promised for no longer; then nobody knows it.

@@ -57,12 +57,12 @@ impl Lock {
     pub(super) fn abandon(&mut self, id: &HoldId, at: Moment, post: &mut Post<'_>) -> Reply {
         let held = self.holds.iter().any(|hold| hold.id == *id);
         self.drop_holds(|hold| hold.id == *id);
-        if !self.line.leave(id) && !held {
-            return Reply::Gone;
+        let found = self.line.leave(id) || held;
+        if found {
+            self.pass_on(at.now, post);
         }
-        self.pass_on(at.now, post);
         self.settle_if_free(at);
-        Reply::Done
+        if found { Reply::Done } else { Reply::Gone }
     }
 
     /// Goes on with a fresh token unless somebody waits whom this hold keeps out: then a write

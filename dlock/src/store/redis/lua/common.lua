@@ -241,6 +241,7 @@ end
 local function review()
   if earliest > now or reads + writes == 0 then return end
   local from, first = match(get1('e') or '', '^(%d+) (%d+)$')
+  if first and first + 0 <= now then from, first = nil, nil end -- One that was reviewed is over by now: all over again.
   from, first = min(tonumber(from) or math.huge, reads + writes), tonumber(first) or math.huge
   local left = walk(from, function(_, deadline)
     first = min(first, deadline)
@@ -520,8 +521,10 @@ local function bury(till)
   if not f[1] then set('t', fmt('%d', now)) end
   -- For a minute at most: requests are valid for less, unless the server's clock has been set back since.
   promise(min(till, real + MEMORY) + offset)
-  -- What a free lock remembers anyway is not cut short.
-  if reads + writes + W.count + R.count == 0 then keep = max(keep, now + MEMORY) end
+  -- What a free lock remembers anyway is not cut short, also not if the server's clock has been set back since.
+  if reads + writes + W.count + R.count == 0 then
+    keep = max(keep, now + MEMORY, now + 1000 * (call('PTTL', lock) - 1001)) -- expire() adds that.
+  end
 end
 
 -- Makes a list of the only hold, if there is one, and removes void fields that a script has left behind.

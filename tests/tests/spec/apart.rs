@@ -1,0 +1,41 @@
+//! When a script does something else than the specification and is right, too, so that a comparison has to end.
+
+use dlock::__internals::Op;
+use dlock_tests::Record;
+
+/// In small pieces: whether somebody came or went, and there was so much to clear away, or were so many who do not
+/// hear, that the script may have left the rest to who asks next. The specification has no such pieces.
+pub(crate) fn may_have_left_work(
+    op: &Op,
+    before: &Record,
+    after: &Record,
+    now: u64,
+    told: usize,
+) -> bool {
+    let moves = op.passes_on() || matches!(op, Op::Acquire { .. });
+    // Tokens that were handed out set the lock's time forward.
+    let now = now.max(after.last);
+    moves && (is_over(before, now) || is_over(after, now) || told > 2)
+}
+
+/// Whether the lock's time goes on ahead of the server's although all that is recorded is over: a script that has no
+/// reason to look at the holds does not notice that the lock is free. The specification does, and goes back to the
+/// server's time.
+pub(crate) fn is_free_unnoticed(record: &Record, time: u64) -> bool {
+    let now = (time + record.offset).max(record.last);
+    let live = deadlines(record).any(|deadline| deadline > now);
+    record.offset > 0 && !live && deadlines(record).next().is_some()
+}
+
+/// Whether anything is over that is still recorded.
+fn is_over(record: &Record, now: u64) -> bool {
+    deadlines(record).any(|deadline| deadline <= now)
+}
+
+/// When holds and places end.
+fn deadlines(record: &Record) -> impl Iterator<Item = u64> {
+    let (writers, readers) = (&record.writers.places, &record.readers.places);
+    let places = writers.values().chain(readers.values());
+    let holds = record.holds.values().map(|hold| hold.deadline);
+    holds.chain(places.map(|place| place.deadline))
+}
