@@ -37,12 +37,13 @@ fn a_hold_lasts_exactly_its_lease() {
 }
 
 #[test]
-fn a_late_release_is_good_as_long_as_nobody_else_had_the_lock() {
+fn a_late_release_finds_nothing_and_lets_nobody_in() {
     let lock = Lock::new();
     lock.try_write("holder");
+    lock.write("next");
     lock.pass(LEASE);
-    assert_eq!(lock.release("holder"), Reply::Done);
     assert_eq!(lock.release("holder"), Reply::Gone);
+    assert!(lock.write("next").is_some(), "it looks by itself");
 }
 
 #[test]
