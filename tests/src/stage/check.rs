@@ -32,7 +32,7 @@ pub(super) fn check(record: &Record, index: &Index) -> Result<(), String> {
     line(&record.writers, 'W', index)?;
     line(&record.readers, 'R', index)?;
     let waiting = record.writers.places.len() + record.readers.places.len();
-    same("the index of places", index.places.len(), waiting)?;
+    same("the index of places", &index.places.len(), &waiting)?;
     tombs(record, index)?;
     if record.sole.is_none() {
         let places = record
@@ -60,7 +60,7 @@ pub(super) fn check(record: &Record, index: &Index) -> Result<(), String> {
     Ok(())
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, noted: T, counted: T) -> Result<(), String> {
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, noted: &T, counted: &T) -> Result<(), String> {
     if noted == counted {
         Ok(())
     } else {
@@ -78,14 +78,14 @@ fn holds(record: &Record, index: &Index) -> Result<(), String> {
     let listed = [counted(Mode::Read), counted(Mode::Write)];
     let total = listed[0] + listed[1];
     let [reads, writes, earliest] = index.holds.unwrap_or_default();
-    same("reads and writes", [reads, writes], listed)?;
+    same("reads and writes", &[reads, writes], &listed)?;
     if index.holds.is_some() && total == 0 {
         return Err("h is left although nobody holds".to_owned());
     }
-    same("the list of holds", index.ids.len() as u64, total)?;
+    same("the list of holds", &(index.ids.len() as u64), &total)?;
     for (id, hold) in &record.holds {
         if hold.number > 0 {
-            same("a hold's number", index.ids.get(&hold.number), Some(id))?;
+            same("a hold's number", &index.ids.get(&hold.number), &Some(id))?;
             if earliest > hold.deadline {
                 return Err(format!(
                     "{id} ends at {}, before the earliest {earliest}",
@@ -116,7 +116,7 @@ fn owners(record: &Record, index: &Index) -> Result<(), String> {
 
 fn line(line: &Line, kind: char, index: &Index) -> Result<(), String> {
     let [count, head, front, tail] = line.numbers.unwrap_or([0, 1, 1, 0]);
-    same("who waits", count, line.places.len() as u64)?;
+    same("who waits", &count, &(line.places.len() as u64))?;
     for (number, place) in &line.places {
         if !(head..=tail).contains(number) {
             return Err(format!(
@@ -128,8 +128,8 @@ fn line(line: &Line, kind: char, index: &Index) -> Result<(), String> {
         }
         same(
             "a place",
-            index.places.get(&place.id),
-            Some(&format!("{kind}{number}")),
+            &index.places.get(&place.id),
+            &Some(&format!("{kind}{number}")),
         )?;
     }
     let [phase, told] = line.phase;
@@ -142,7 +142,11 @@ fn line(line: &Line, kind: char, index: &Index) -> Result<(), String> {
 fn tombs(record: &Record, index: &Index) -> Result<(), String> {
     let [head, tail] = index.tombs.unwrap_or([1, 0]);
     let numbers: Vec<u64> = index.tomb.keys().copied().collect();
-    same("the tombstones' numbers", numbers, (head..=tail).collect())?;
+    same(
+        "the tombstones' numbers",
+        &numbers,
+        &(head..=tail).collect(),
+    )?;
     // One that is over may be gone before its turn.
     for (id, until) in &record.buried {
         if !index

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock::__internals::{ClientId, Op, RedisOptions, RedisStore, Reply};
 use dlock::{Error, ErrorKind};
 use dlock_tests::{
-    ClusterOptions, RedisCluster, RedisServer, ServerOptions, shared_cluster, sharded_channels,
+    ClusterOptions, RedisCluster, RedisServer, ServerOptions, sharded_channels, shared_cluster,
     shared_server, wait_until,
 };
 use tokio::net::TcpListener;
@@ -39,7 +39,10 @@ async fn one_server_and_its_database() {
     rig.grab(&key).await;
     let keyspace = server.info("keyspace").await.expect("info");
     assert!(keyspace.contains("db3:"), "{keyspace}");
-    assert_eq!(rig.store.publishing(), if sharded_channels() { "S" } else { "P" });
+    assert_eq!(
+        rig.store.publishing(),
+        if sharded_channels() { "S" } else { "P" }
+    );
     assert!(key.as_str().starts_with(&prefix));
 }
 
@@ -161,7 +164,10 @@ async fn the_rights_that_an_error_names_are_enough() {
     }
 
     let rig = Rig::connect_with(options).await;
-    assert_eq!(rig.store.publishing(), if sharded_channels() { "S" } else { "L" });
+    assert_eq!(
+        rig.store.publishing(),
+        if sharded_channels() { "S" } else { "L" }
+    );
     for n in 0..6 {
         let key = rig.key(&format!("k{n}"));
         let (hold, _) = rig.grab(&key).await;

@@ -18,7 +18,10 @@ async fn work(rig: Arc<Rig>, name: String, done: Arc<AtomicBool>) -> usize {
         let (hold, token) = rig.grab(&key).await;
         assert!(Some(token) > last, "{name}: {token} after {last:?}");
         last = Some(token);
-        let listening = rig.store.listen(&key, &hold, Nonce::of(&hold), within(100)).await;
+        let listening = rig
+            .store
+            .listen(&key, &hold, Nonce::of(&hold), within(100))
+            .await;
         let node = rig.store.node_of(key.slot());
         let batch = [(key.clone(), renew(&hold))];
         let renewed = rig.store.call_batch(node, &batch, within(2000)).await;

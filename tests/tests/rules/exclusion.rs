@@ -1,9 +1,9 @@
 //! Who may hold a lock beside whom, and who may give it back.
 
-use dlock::__internals::{Op, Reply};
+use dlock::__internals::{Op, Reply, Stray};
 use dlock::Mode::{Read, Write};
 
-use crate::lock::{Lock, PLACE, acquire_as, id};
+use crate::lock::{Lock, PLACE, acquire_as, id, terms};
 
 #[test]
 fn a_writer_is_alone() {

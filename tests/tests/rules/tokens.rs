@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Op, fencing_token};
+use dlock::__internals::{Op, Stray, fencing_token};
 use dlock::Mode;
 
 use crate::lock::{LEASE, Lock, id};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{Listener, Wakeups};
+use dlock::__internals::{Listener, Nonce, Wakeups};
 
 use crate::lock::{LEASE, Lock, PLACE, abandon, id, release};
 

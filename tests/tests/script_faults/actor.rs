@@ -57,7 +57,7 @@ impl Act {
             hold: id(actor),
             mode: mode(actor),
             // Leases differ, so that they end one after the other.
-            lease: LEASE - Duration::from_millis(100 * actor as u64),
+            lease: Duration::from_millis(5_000 - 100 * actor as u64),
             owner: owner(actor),
             place,
         };
@@ -99,7 +99,7 @@ pub(crate) fn id(actor: usize) -> HoldId {
 
 /// Writers and readers in turn.
 pub(crate) fn mode(actor: usize) -> Mode {
-    if actor % 2 == 0 {
+    if actor.is_multiple_of(2) {
         Mode::Write
     } else {
         Mode::Read
