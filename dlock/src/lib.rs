@@ -77,7 +77,7 @@ pub mod __internals {
         encode_plain,
     };
     pub use crate::store::{
-        Answer, Counter, Endpoint, Listener, MemoryStore, Password, Post, RedisListening,
+        Answer, Counter, Endpoint, Listener, MemoryStore, Origin, Password, Post, RedisListening,
         RedisNodeId, RedisOptions, RedisStats, RedisStore, ScriptLoad, ServerClock, Wakeups,
         script_source,
     };

@@ -74,6 +74,15 @@ impl<'a> Attempt<'a> {
     }
 }
 
+impl Attempt<'_> {
+    /// The answer was no: there is nothing to undo, unless a copy of the request may still be granted.
+    pub(super) fn settle_unless_stray(self) {
+        if self.stray_until.is_none() {
+            self.settle();
+        }
+    }
+}
+
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if let Some(pending) = self.pending.take() {

@@ -9,7 +9,7 @@ use super::hold::Hold;
 use super::lease::{Grant, Term};
 use super::rw_lock::RwLock;
 use super::wait::Wait;
-use super::waiting::{after_failure, fits, look_again, pause, place_terms};
+use super::waiting::{HEARTBEAT, after_failure, believe, look_again, pause, place_terms};
 use crate::error::{Error, ErrorKind, Step};
 use crate::metrics::Via;
 use crate::mode::Mode;
@@ -67,7 +67,7 @@ pub(super) async fn acquire(
                 }
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
-                    let until = wait.cap(asked + inner.config.response_timeout);
+                    let until = wait.cap(asked + HEARTBEAT);
                     let heard = inner.store.listen(&lock.key, &attempt.id, nonce, until);
                     listening = Some(heard.await);
                     continue;
@@ -79,23 +79,21 @@ pub(super) async fn acquire(
                 let again = look_again(asked, retry, listening.is_subscribed());
                 let woken = pause(lock, wait, again, listening).await?;
                 free_since = woken.as_ref().map(|woken| woken.at);
-                match woken.and_then(|woken| woken.granted) {
-                    Some(token) if fits(token, last, now, answer.sent_at) => {
-                        (token, Term::Place(answer.sent_at))
-                    }
+                match believe(woken.and_then(|woken| woken.granted), &answer, last, now) {
+                    Some(token) => (token, Term::Place(answer.sent_at)),
                     // That of an earlier place, which has ended by now, or nothing that a server would say.
-                    _ => continue,
+                    None => continue,
                 }
             }
             Reply::Busy(_) => {
                 lock.metrics().contended(mode);
-                attempt.settle();
+                attempt.settle_unless_stray();
                 return Ok(None);
             }
             Reply::WouldDeadlock => {
                 // A place in the line from before stays until abandoned.
                 if !queued {
-                    attempt.settle();
+                    attempt.settle_unless_stray();
                 }
                 return Err(would_deadlock(lock));
             }

@@ -10,11 +10,11 @@ use super::wait::Wait;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::protocol::{Nonce, PlaceTerms};
-use crate::store::Listening;
+use crate::store::{Answer, Listening, Origin};
 use crate::token::FencingToken;
 
 /// How often a waiter refreshes its place.
-const HEARTBEAT: Duration = Duration::from_millis(300);
+pub(super) const HEARTBEAT: Duration = Duration::from_millis(300);
 /// How often a waiter looks whom nothing can wake.
 const POLL: std::ops::Range<u64> = 5..40;
 
@@ -54,18 +54,21 @@ pub(super) fn after_failure(
     }
 }
 
-/// Whether a grant by message fits what the server has answered: larger than the last token then, and no larger than time
-/// allows, with 1 % for clocks that run at different rates and a second for what they are set by.
-pub(super) fn fits(
-    token: FencingToken,
+/// The token of a grant by message, if that fits what the server has answered last: it is from the same server (one
+/// that was deposed may still publish), larger than the last token then, and no larger than time allows, with 1 % for
+/// clocks that run at different rates and a second for what they are set by.
+pub(super) fn believe(
+    granted: Option<(FencingToken, Origin)>,
+    answer: &Answer,
     last: Option<FencingToken>,
     now: u64,
-    sent_at: BootInstant,
-) -> bool {
-    let passed = BootInstant::now().since(sent_at);
+) -> Option<FencingToken> {
+    let (token, from) = granted?;
+    let passed = BootInstant::now().since(answer.sent_at);
     let most = passed + passed / 100 + Duration::from_secs(1);
     let most = u64::try_from(most.as_micros()).unwrap_or(u64::MAX);
-    Some(token) > last && token.as_u64() <= now.saturating_add(most)
+    let fits = Some(token) > last && token.as_u64() <= now.saturating_add(most);
+    (fits && from == answer.from).then_some(token)
 }
 
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
@@ -84,7 +87,7 @@ pub(super) fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> I
 pub(super) struct Woken {
     pub(super) at: BootInstant,
     /// The token, if the lock has been passed on.
-    pub(super) granted: Option<FencingToken>,
+    pub(super) granted: Option<(FencingToken, Origin)>,
 }
 
 /// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.

@@ -1,5 +1,6 @@
 //! What comes back from a store.
 
+use super::Origin;
 use crate::clock::BootInstant;
 use crate::protocol::Reply;
 
@@ -10,6 +11,8 @@ pub struct Answer {
     pub reply: Reply,
     /// When the attempt that was answered was sent: a lease it grants is counted from here.
     pub sent_at: BootInstant,
+    /// The server that answered.
+    pub from: Origin,
     /// Whether an earlier attempt went out whose answer never came, so that the effect may be its.
     pub resent: bool,
 }

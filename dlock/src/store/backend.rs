@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::redis::{self, Endpoint, RedisStore, ScriptLoad};
-use super::{Answer, Listener, MemoryStore, Wakeups};
+use super::{Answer, Listener, MemoryStore, Origin, Wakeups};
 use crate::client::Config;
 use crate::clock::BootInstant;
 use crate::error::Error;
@@ -63,7 +63,7 @@ impl Listening {
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token if
     /// the lock has been passed on.
-    pub(crate) async fn woken(&self) -> Option<FencingToken> {
+    pub(crate) async fn woken(&self) -> Option<(FencingToken, Origin)> {
         match self {
             Self::Memory(listener) => listener.woken().await,
             Self::Redis(listening) => listening.woken().await,
@@ -204,6 +204,7 @@ fn remember(store: &MemoryStore, key: &LockKey, op: &Op) -> Answer {
     let sent_at = BootInstant::now();
     Answer {
         reply: store.apply(key, op),
+        from: MemoryStore::ORIGIN,
         sent_at,
         resent: false,
     }

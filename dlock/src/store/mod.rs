@@ -13,4 +13,4 @@ pub use redis::{
     Counter, Endpoint, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
     RedisStats, RedisStore, ScriptLoad, source as script_source,
 };
-pub use wakeups::{Listener, Wakeups};
+pub use wakeups::{Listener, Origin, Wakeups};

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
 use crate::protocol::{HoldId, Message, Nonce};
 use crate::token::FencingToken;
+
+/// A server: a message and an answer belong together only if they are from the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin(pub(in crate::store) u32);
 
 /// The waiters of one client.
 #[derive(Default)]
@@ -22,9 +25,15 @@ struct Ear {
     about: Arc<str>,
     /// What a grant has to repeat.
     nonce: Nonce,
-    /// The token of a grant; 0 for none.
-    granted: AtomicU64,
+    /// The token of a grant, 0 for none, and who sent it.
+    granted: Mutex<Option<(FencingToken, Origin)>>,
     notify: Notify,
+}
+
+impl Ear {
+    fn granted(&self) -> MutexGuard<'_, Option<(FencingToken, Origin)>> {
+        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Wakeups {
@@ -34,7 +43,7 @@ impl Wakeups {
         let ear = Arc::new(Ear {
             about,
             nonce,
-            granted: AtomicU64::new(0),
+            granted: Mutex::new(None),
             notify: Notify::new(),
         });
         self.lock().insert(hold.clone(), Arc::clone(&ear));
@@ -47,7 +56,7 @@ impl Wakeups {
 
     /// Tells one waiter what came from there; whether it is listening. A grant from elsewhere, or without what the waiter
     /// has sent along with its request, is none.
-    pub fn tell(&self, about: &str, message: &Message) -> bool {
+    pub fn tell(&self, about: &str, message: &Message, from: Origin) -> bool {
         let waiting = self.lock();
         let Some(ear) = waiting.get(message.hold()) else {
             return false;
@@ -59,7 +68,7 @@ impl Wakeups {
             if *nonce != ear.nonce {
                 return false;
             }
-            ear.granted.store(token.as_u64(), Ordering::Release);
+            *ear.granted() = Some((*token, from));
         }
         ear.notify.notify_one();
         true
@@ -103,17 +112,14 @@ pub struct Listener {
 impl Listener {
     /// What was granted before counts no more: the server is asked again.
     pub fn forget_grant(&self) {
-        self.ear.granted.store(0, Ordering::Release);
+        *self.ear.granted() = None;
     }
 
-    /// Completes at the next wake-up, or at once if one has come since the last time. The token if
+    /// Completes at the next wake-up, or at once if one has come since the last time. The token, and who sent it, if
     /// the lock has been passed on; otherwise it is time to look.
-    pub async fn woken(&self) -> Option<FencingToken> {
+    pub async fn woken(&self) -> Option<(FencingToken, Origin)> {
         self.ear.notify.notified().await;
-        match self.ear.granted.swap(0, Ordering::AcqRel) {
-            0 => None,
-            token => Some(FencingToken::new(token)),
-        }
+        self.ear.granted().take()
     }
 }
 

@@ -57,7 +57,7 @@ impl Act {
             hold: id(actor),
             mode: mode(actor),
             // Leases differ, so that they end one after the other.
-            lease: Duration::from_millis(5_000 - 100 * actor as u64),
+            lease: LEASE.saturating_sub(Duration::from_millis(100 * actor as u64)),
             owner: owner(actor),
             place,
         };

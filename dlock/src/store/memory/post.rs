@@ -3,7 +3,7 @@
 use crate::protocol::Message;
 
 /// How many readers are told at once that they may enter.
-const PIECE: u64 = 256;
+const PIECE: u64 = 128;
 
 /// Delivers messages, and knows, or does not, whether they are heard.
 pub struct Post<'a> {

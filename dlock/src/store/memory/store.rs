@@ -9,7 +9,7 @@ use super::post::Post;
 use super::shard::Shard;
 use crate::key::LockKey;
 use crate::protocol::{ClientId, Message, Op, Reply};
-use crate::store::Wakeups;
+use crate::store::{Origin, Wakeups};
 
 const SHARDS: usize = 64;
 
@@ -28,6 +28,9 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
+    /// There is only one server.
+    pub(crate) const ORIGIN: Origin = Origin(0);
+
     /// An empty store that lives by the machine's wall clock.
     #[must_use]
     pub fn new() -> Self {
@@ -120,6 +123,6 @@ impl MemoryStore {
         let clients = self.clients.read().unwrap_or_else(PoisonError::into_inner);
         let wakeups = clients.get(message.hold().client()).and_then(Weak::upgrade);
         drop(clients);
-        wakeups.is_some_and(|wakeups| wakeups.tell(key.as_str(), message))
+        wakeups.is_some_and(|wakeups| wakeups.tell(key.as_str(), message, Self::ORIGIN))
     }
 }

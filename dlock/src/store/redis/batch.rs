@@ -106,6 +106,7 @@ impl Core {
             }
             let answer = decode(op, &value).map(|reply| Answer {
                 reply,
+                from: node.id().origin(),
                 sent_at,
                 resent: false,
             });

@@ -17,12 +17,18 @@ use super::env::Env;
 use super::failure::Trouble;
 use super::server_time::ServerTime;
 use crate::error::Error;
+use crate::store::Origin;
 
 /// Names a server within one store, for as long as the store knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
 impl NodeId {
+    /// As messages and answers name their sender.
+    pub(super) fn origin(self) -> Origin {
+        Origin(self.0)
+    }
+
     /// Stands for no node at all.
     pub(super) const NOBODY: Self = Self(u32::MAX);
 }

@@ -57,6 +57,7 @@ impl Core {
                     answered(node, &reply, sent_at);
                     return Ok(Answer {
                         reply,
+                        from: node.id().origin(),
                         sent_at,
                         resent: false,
                     });
@@ -277,6 +278,7 @@ impl Route<'_> {
                 }
                 ControlFlow::Break(Ok(Answer {
                     reply,
+                    from: node.id().origin(),
                     sent_at: attempt.sent_at,
                     resent: self.resent,
                 }))

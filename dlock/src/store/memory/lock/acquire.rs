@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hold::Hold;
-use super::line::{Ear, Waiter};
+use super::line::{Ear, Next, Waiter};
 use super::moment::Moment;
 use super::state::{Lock, after};
 use crate::mode::Mode;
@@ -59,8 +59,36 @@ impl Lock {
         }
         match held_until {
             None => self.grant(ask, now, post),
-            Some(until) => self.refuse(ask, now, Duration::from_micros(until - now)),
+            Some(until) => {
+                let retry = Duration::from_micros(until - now);
+                let reply = self.refuse(ask, now, retry);
+                let queued = matches!(reply, Reply::Queued { .. });
+                if queued && self.holds.is_empty() && self.rouse(ask.id, now, post) {
+                    // Worth another look.
+                    return self.acquire(ask, at, post);
+                }
+                reply
+            }
         }
+    }
+
+    /// Nobody holds, and yet somebody in the line keeps others out who ought to have heard of it: finds out whether they
+    /// do. Whether somebody was passed over, or this asker was let in.
+    fn rouse(&mut self, asker: &HoldId, now: u64, post: &mut Post<'_>) -> bool {
+        if !post.knows_who_hears() {
+            return false;
+        }
+        let deaf = self.line.deaf();
+        while self.line.next_ear() == Some(Ear::Subscribed) {
+            if !matches!(self.line.next(), Some(Next::Readers { know: true, .. })) {
+                self.pass_on(now, post);
+                break;
+            }
+            if self.line.tell_first_reader_again(post) {
+                break;
+            }
+        }
+        self.line.deaf() > deaf || self.holds.iter().any(|hold| hold.id == *asker)
     }
 
     /// A lease never gets shorter.

@@ -151,6 +151,34 @@ impl Line {
         }
     }
 
+    /// Whether the one whose turn it is hears.
+    pub(super) fn next_ear(&self) -> Option<Ear> {
+        let mode = match self.next()? {
+            Next::Readers { .. } => Mode::Read,
+            Next::Writer => Mode::Write,
+        };
+        self.first(mode).map(|waiter| waiter.ear)
+    }
+
+    /// How many are passed over.
+    pub(super) fn deaf(&self) -> usize {
+        let all = self.writers.iter().chain(&self.readers);
+        all.filter(|waiter| waiter.ear == Ear::Deaf).count()
+    }
+
+    /// Tells the first reader once more that it may enter, or passes it over; whether it was heard.
+    pub(super) fn tell_first_reader_again(&mut self, post: &mut Post<'_>) -> bool {
+        let mut readers = self.readers.iter_mut();
+        let Some(reader) = readers.find(|reader| reader.ear != Ear::Deaf) else {
+            return false;
+        };
+        let heard = post.tell(&Message::Look(reader.id.clone()));
+        if !heard {
+            reader.pass_over(post);
+        }
+        heard
+    }
+
     /// From now on readers up to this one go first.
     pub(super) fn begin_read_phase(&mut self, upto: u64) {
         self.phase = self.phase.max(upto);

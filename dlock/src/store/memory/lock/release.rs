@@ -102,7 +102,7 @@ impl Lock {
 
     /// Lets in those whom the lock admits now, and nobody else. Readers are told to look; the first
     /// writer holds the lock from here on, for as long as its place would have been kept, provided that it hears.
-    fn pass_on(&mut self, mut now: u64, post: &mut Post<'_>) {
+    pub(super) fn pass_on(&mut self, mut now: u64, post: &mut Post<'_>) {
         while !self.is_write_held() {
             match self.line.next() {
                 Some(Next::Readers { know: true, .. }) | None => return,

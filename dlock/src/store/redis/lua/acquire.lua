@@ -190,5 +190,8 @@ place = place or {id = id, line = mode == 'w' and W or R, before = mode == 'w' a
 place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce
 if known_place then write_waiter(place) else join(place) end
 commit(known_place)
-return {2, blocked - now, last, now}
+local reply = {2, blocked - now, last, now}
+if trusted and reads + writes == 0 and (rouse() or get1('+' .. id)) then reply = {5} end
+commit(true)
+return reply
 end)()

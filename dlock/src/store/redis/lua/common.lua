@@ -27,8 +27,8 @@
 -- back by more than a second, and waits for the clock if by less.
 --
 -- One HSET commits a change: what goes is made void by it, and removed afterwards. Nobody is told before.
-local PIECE = 256 -- what is done to many holds or waiters is done to so many in one script
-local CLEAR = 128 -- waiters whose places are over and whom one script removes
+local PIECE = 128 -- what is done to many holds or waiters is done to so many in one script
+local CLEAR = 64 -- waiters whose places are over and whom one script removes
 local FEW = 64 -- waiters that do not hear whom one script passes over
 local MEMORY, SLACK = 60000000, 10000000 -- us: a free lock is remembered so long; keys are kept for more than promised
 local fmt, max, min, match = string.format, math.max, math.min, string.match
@@ -393,10 +393,11 @@ local function told(waiter, message)
   return type(heard) == 'number' and heard > 0
 end
 
+local passed = 0
 -- One who has subscribed and does not hear is passed over, but keeps the place.
 local function pass_over(waiter)
   if not trusted or waiter.ear ~= ear_for then return false end
-  waiter.ear = '2'
+  waiter.ear, passed = '2', passed + 1
   write_waiter(waiter)
   return true
 end
@@ -459,6 +460,25 @@ local function pass_on()
       if not take_back(writer) then return end
     end
   end
+end
+
+-- Nobody holds, and yet somebody in the line keeps others out who ought to have heard of it: finds out whether they do.
+-- Whether somebody was passed over.
+local function rouse()
+  for _ = 1, FEW do
+    local writer, reader = front(W), front(R)
+    local reads_next = reader and (not writer or reader.i <= max(R.phase, writer.before))
+    local first = reads_next and reader or writer
+    if again or not first or first.ear ~= ear_for then break end
+    if reads_next and reader.i <= R.told then
+      if told(reader, reader.id) then break end
+      pass_over(reader)
+    else
+      pass_on()
+      break
+    end
+  end
+  return passed > 0
 end
 
 -- After a hold or a place was given up: lets in whom that admits.
@@ -532,7 +552,7 @@ local function list_only_hold(fields)
   for i = 1, #all, 2 do
     local field, value = all[i], all[i + 1]
     if value == '' then
-      set(field, '')
+      if pending[field] == nil then set(field, '') end
     elseif string.byte(field) == 61 then -- '='
       local mode, left, of = match(value, '^(%a) (%d+) (.*)$')
       if not mode then return 'DLOCKFOREIGN this lock was written by another version of dlock' end

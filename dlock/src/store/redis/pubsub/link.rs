@@ -33,7 +33,7 @@ impl Link {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let ended = Arc::new(Notify::new());
-        let pushes = hear(pubsub, number, &ended);
+        let pushes = hear(pubsub, node.id(), number, &ended);
         let connection = connect(&pubsub.env.options, node.address(), pushes).await?;
         Ok(Self {
             pubsub: Arc::clone(pubsub),
@@ -143,6 +143,7 @@ fn confirms(value: &Value, kind: &PushKind, name: &Name) -> bool {
 /// Hears of messages, subscriptions that the server ended, and the connection's end.
 fn hear(
     pubsub: &Arc<PubSub>,
+    node: NodeId,
     link: u64,
     ended: &Arc<Notify>,
 ) -> impl Fn(PushInfo) -> Result<(), ()> + use<> {
@@ -157,7 +158,7 @@ fn hear(
                 if let (Some(Some(channel)), Some(Some(told))) = (parts.next(), parts.next())
                     && let Some(message) = Message::parse(told)
                 {
-                    pubsub.wakeups.tell(channel, &message);
+                    pubsub.wakeups.tell(channel, &message, node.origin());
                 }
             }
             PushKind::SUnsubscribe => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::PubSub;
 use super::channel::Name;
 use crate::protocol::{HoldId, Nonce};
-use crate::store::Listener;
+use crate::store::{Listener, Origin};
 use crate::token::FencingToken;
 
 /// Hears the wake-ups of one hold until dropped.
@@ -57,7 +57,7 @@ impl Listening {
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time.
-    pub async fn woken(&self) -> Option<FencingToken> {
+    pub async fn woken(&self) -> Option<(FencingToken, Origin)> {
         self.listener.woken().await
     }
 }
