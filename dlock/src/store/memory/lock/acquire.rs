@@ -66,6 +66,7 @@ impl Lock {
                 if queued && self.holds.is_empty() && self.rouse(ask.id, now, post) {
                     // Worth another look. Time does not go back behind a token that nobody heard of.
                     let now = now.max(self.last);
+                    self.clear_away(now);
                     return self.acquire(ask, Moment { now, ..at }, post);
                 }
                 reply
