@@ -6,7 +6,7 @@ use dlock::{MAX_LEASE, RwLock};
 use dlock_tests::{connect, shared_server, unique_prefix, wait_free};
 
 /// How long its last token is remembered, at most.
-const MINUTE: Duration = Duration::from_secs(61);
+const MINUTE: Duration = Duration::from_millis(61_002);
 const SHORT: Duration = Duration::from_secs(30);
 
 /// The same lock with the longest lease and with an ordinary one.

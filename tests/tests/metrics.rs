@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use dlock::{Client, RwLock};
+use dlock::{Client, Mode, RwLock};
 use dlock_tests::{shared_server, wait_until};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
@@ -74,7 +74,8 @@ async fn everything(exporter: &PrometheusHandle) {
     });
     let line = lock(&a, 1);
     wait_until(within, "somebody waits", || async {
-        !line.inspect().await.expect("answers").waiters.is_empty()
+        let info = line.inspect().await.expect("answers");
+        info.waiters.iter().any(|waiter| waiter.mode == Mode::Write)
     })
     .await;
     // From one client to the other, then inside one.

@@ -44,7 +44,8 @@ pub(super) async fn probe(core: &Arc<Core>, deadline: Instant) -> Result<Publish
 }
 
 /// Takes and gives back a lock in all the ways that need a right of their own, so that nobody finds out with a lock half
-/// taken. Being refused for another reason (no memory, no replicas) is for those who lock to deal with.
+/// taken. Who may take none may still look at locks. Being refused for another reason (no memory, no replicas) is for
+/// those who lock to deal with.
 async fn try_writing(core: &Arc<Core>, key: &LockKey, deadline: Instant) -> Result<(), Error> {
     let deadline = deadline.min(Instant::now() + core.env.options.response_timeout);
     let counter = AtomicU64::new(0);
@@ -60,9 +61,9 @@ async fn try_writing(core: &Arc<Core>, key: &LockKey, deadline: Instant) -> Resu
         hold: hold.clone(),
         stray: Stray::None,
     });
-    for op in acquires.chain(abandons) {
+    for (step, op) in acquires.chain(abandons).enumerate() {
         match core.call(key, &op, deadline).await {
-            Err(error) if error.is_unauthorized() => return Err(error),
+            Err(error) if step > 0 && error.is_unauthorized() => return Err(error),
             Err(_) => break,
             Ok(_) => {}
         }
