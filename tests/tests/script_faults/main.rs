@@ -6,6 +6,7 @@
 mod actor;
 mod drain;
 mod faults;
+mod judge;
 mod scenes;
 mod wander;
 mod world;

@@ -118,7 +118,7 @@ pub(crate) fn number(id: &str) -> usize {
 /// How many readers the specification tells at once.
 pub(crate) fn piece(pieces: Pieces) -> u64 {
     match pieces {
-        Pieces::Whole => 256,
+        Pieces::Whole => 128,
         Pieces::OfTwo => 2,
     }
 }

@@ -64,8 +64,10 @@ impl Lock {
                 let reply = self.refuse(ask, now, retry);
                 let queued = matches!(reply, Reply::Queued { .. });
                 if queued && self.holds.is_empty() && self.rouse(ask.id, now, post) {
-                    // Worth another look.
-                    return self.acquire(ask, at, post);
+                    // Worth another look. Time does not go back behind a token that nobody heard of.
+                    let now = now.max(self.last);
+                    self.clear_away(now);
+                    return self.acquire(ask, Moment { now, ..at }, post);
                 }
                 reply
             }

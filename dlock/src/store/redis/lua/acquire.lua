@@ -191,7 +191,7 @@ place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce
 if known_place then write_waiter(place) else join(place) end
 commit(known_place)
 local reply = {2, blocked - now, last, now}
-if trusted and reads + writes == 0 and (rouse() or get1('+' .. id)) then reply = {5} end
+if trusted and not witness() and (rouse() or get1('+' .. id)) then reply = {5} end
 commit(true)
 return reply
 end)()

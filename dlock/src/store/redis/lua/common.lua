@@ -253,8 +253,6 @@ local function review()
   else
     earliest = first
     if get1('e') then set('e', '') end
-    -- One that was reviewed with an earlier piece may have expired meanwhile.
-    again = reads + writes > 0 and earliest <= now
   end
 end
 
