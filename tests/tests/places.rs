@@ -7,7 +7,8 @@ use dlock::{
     RwLock,
 };
 use dlock_tests::{
-    FaultProxy, connect, scaled, shared_server, unique_prefix, wait_free, wait_until, wait_waiters,
+    FaultProxy, builder, connect, scaled, shared_server, unique_prefix, wait_free, wait_until,
+    wait_waiters,
 };
 
 const SOON: Duration = Duration::from_secs(10);
@@ -61,4 +62,29 @@ async fn one_unanswered_heartbeat_does_not_lose_the_place() {
     let guard = guard.expect("soon").expect("no panic").expect("its turn");
     guard.release().await.expect("held to the end");
     wait_free(&held).await;
+}
+
+#[tokio::test]
+async fn a_subscription_that_hangs_does_not_keep_a_waiter_from_looking() {
+    let server = shared_server().await;
+    let (proxy, prefix) = (FaultProxy::start(server.addr()), unique_prefix());
+    let held = connect(&server.url(), &prefix).await;
+    let held = held.rw_lock("one").expect("a valid name");
+    // For so long a request that is not answered is waited for.
+    let long = scaled(Duration::from_secs(8));
+    let client = builder(&proxy.url(), &prefix).response_timeout(long);
+    let client = client.build().await.expect("the server is up");
+    let lock = client.rw_lock("one").expect("a valid name");
+    let guard = held.write().await.expect("free");
+    proxy.mute_request("SUBSCRIBE", usize::MAX);
+    let waiting = tokio::spawn(async move { lock.write().await });
+    wait_waiters(&held, 1).await;
+    guard.release().await.expect("held to the end");
+    let guard = tokio::time::timeout(long / 2, waiting).await;
+    let guard = guard.expect("at its next look").expect("no panic");
+    guard
+        .expect("free")
+        .release()
+        .await
+        .expect("held to the end");
 }

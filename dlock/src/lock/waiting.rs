@@ -113,3 +113,33 @@ pub(super) async fn pause(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::believe;
+    use crate::clock::BootInstant;
+    use crate::protocol::Reply;
+    use crate::store::{Answer, Origin};
+    use crate::token::FencingToken;
+
+    const NOW: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_grant_is_believed_only_if_it_fits_the_last_answer() {
+        let answer = Answer {
+            reply: Reply::Done,
+            from: Origin::of(1),
+            sent_at: BootInstant::now(),
+            resent: false,
+        };
+        let last = Some(FencingToken::new(NOW - 5));
+        let believed = |token, from| {
+            let granted = Some((FencingToken::new(token), Origin::of(from)));
+            believe(granted, &answer, last, NOW).is_some()
+        };
+        assert!(believed(NOW + 1, 1));
+        assert!(!believed(NOW + 1, 2), "a server that has been deposed");
+        assert!(!believed(NOW - 5, 1), "an earlier place");
+        assert!(!believed(NOW + 3_600_000_000, 1), "beyond the time passed");
+    }
+}

@@ -11,7 +11,15 @@ use crate::token::FencingToken;
 
 /// A server: a message and an answer belong together only if they are from the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Origin(pub(in crate::store) u32);
+pub struct Origin(u32);
+
+impl Origin {
+    /// The server with this number.
+    #[must_use]
+    pub const fn of(number: u32) -> Self {
+        Self(number)
+    }
+}
 
 /// The waiters of one client.
 #[derive(Default)]

@@ -65,6 +65,20 @@ async fn a_late_acquire_of_who_gave_up_takes_nothing() {
 }
 
 #[tokio::test]
+async fn a_late_copy_of_a_refused_try_takes_nothing() {
+    let scene = Scene::new().await;
+    let held = scene.witness.write().await.expect("free");
+    scene.keep(Script::Acquire, 1);
+    let refused = scene.lock.try_write().await.expect("asked again");
+    assert!(refused.is_none());
+    held.release().await.expect("held to the end");
+    scene.pass();
+    scene.client.shutdown().await.expect("nothing is held");
+    scene.deliver().await;
+    scene.assert_free().await;
+}
+
+#[tokio::test]
 async fn a_late_acquire_whose_time_was_up_takes_nothing() {
     let scene = Scene::new().await;
     scene.keep(Script::Acquire, usize::MAX);

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Nonce, Op, RedisListening, Reply};
+use dlock::__internals::{Nonce, Op, RedisListening, Reply, lock_key};
 use dlock::{LockKey, Mode};
 use dlock_tests::{
     FaultProxy, RedisCluster, RedisServer, ServerOptions, not_applicable, sharded_channels,
-    shared_cluster, slot_of, wait_until,
+    shared_cluster, slot_of, unique_prefix, wait_until,
 };
 use tokio::time::{Instant, timeout};
 
@@ -239,4 +239,34 @@ async fn listening_gives_up_in_time() {
     rig.call(&key, &write(&hold)).await.expect("acquired");
     rig.call(&key, &release(&hold)).await.expect("released");
     rig.call(&key, &Op::Inspect).await.expect("inspected");
+}
+
+#[tokio::test]
+async fn who_looks_passes_over_a_crowd_that_does_not_hear() {
+    let cluster = shared_cluster().await;
+    let (holder, dead, live) = (
+        Rig::connect(&cluster.url()).await,
+        Rig::connect(&cluster.url()).await,
+        Rig::connect(&cluster.url()).await,
+    );
+    if holder.store.publishing() == "L" {
+        return not_applicable("nobody knows who hears classic messages in a cluster");
+    }
+    let key = lock_key("crowd", &unique_prefix()).expect("a good name");
+    let held = holder.grab(&key).await.0;
+    for number in 0..300 {
+        let mode = [Mode::Write, Mode::Read][number % 2];
+        // They say that they have subscribed, and have not.
+        let reply = dead.call(&key, &queue(&dead.hold(), mode)).await;
+        assert!(matches!(
+            reply.expect("answered").reply,
+            Reply::Queued { .. }
+        ));
+    }
+    let mine = queue(&live.hold(), Mode::Write);
+    let reply = live.call(&key, &mine).await.expect("answered").reply;
+    assert!(matches!(reply, Reply::Queued { .. }), "{reply:?}");
+    holder.free(&key, &held).await.expect("released");
+    let reply = live.call(&key, &mine).await.expect("answered").reply;
+    assert!(matches!(reply, Reply::Granted(_)), "{reply:?}");
 }

@@ -46,8 +46,17 @@ impl Lock {
     }
 
     /// `tell` says who hears.
-    pub(crate) fn carry_out(&self, op: &Op, mut tell: impl FnMut(&Message) -> bool) -> Reply {
-        let valid_until = self.clock.micros() + micros(VALID);
+    pub(crate) fn carry_out(&self, op: &Op, tell: impl FnMut(&Message) -> bool) -> Reply {
+        self.carry_out_until(self.now() + micros(VALID), op, tell)
+    }
+
+    /// A request that is valid until then.
+    pub(crate) fn carry_out_until(
+        &self,
+        valid_until: u64,
+        op: &Op,
+        mut tell: impl FnMut(&Message) -> bool,
+    ) -> Reply {
         let mut post = Post::new(&mut tell);
         self.store.decide(&self.key, op, valid_until, &mut post)
     }
@@ -55,6 +64,11 @@ impl Lock {
     /// Whom an operation reaches of the clients that are attached.
     pub(crate) fn apply_for_clients(&self, op: &Op) -> Reply {
         self.store.apply(&self.key, op)
+    }
+
+    /// The server's time in microseconds.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.micros()
     }
 
     pub(crate) fn key(&self) -> &LockKey {

@@ -1,8 +1,10 @@
 //! The rules of locks, one by one, on the memory store. The property test in `spec` carries them
 //! over to the scripts.
 
+mod deaf;
 mod exclusion;
 mod expiry;
+mod late;
 mod line;
 mod lock;
 mod repetition;

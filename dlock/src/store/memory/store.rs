@@ -29,7 +29,7 @@ impl Default for MemoryStore {
 
 impl MemoryStore {
     /// There is only one server.
-    pub(crate) const ORIGIN: Origin = Origin(0);
+    pub(crate) const ORIGIN: Origin = Origin::of(0);
 
     /// An empty store that lives by the machine's wall clock.
     #[must_use]

@@ -26,7 +26,7 @@ pub struct NodeId(u32);
 impl NodeId {
     /// As messages and answers name their sender.
     pub(super) fn origin(self) -> Origin {
-        Origin(self.0)
+        Origin::of(self.0)
     }
 
     /// Stands for no node at all.
