@@ -64,10 +64,8 @@ impl Lock {
                 let reply = self.refuse(ask, now, retry);
                 let queued = matches!(reply, Reply::Queued { .. });
                 if queued && self.holds.is_empty() && self.rouse(ask.id, now, post) {
-                    // Worth another look. Time does not go back behind a token that nobody heard of.
-                    let now = now.max(self.last);
-                    self.clear_away(now);
-                    return self.acquire(ask, Moment { now, ..at }, post);
+                    // Worth another look.
+                    return Reply::Again;
                 }
                 reply
             }

@@ -42,8 +42,15 @@ impl Lock {
         time: u64,
         post: &mut Post<'_>,
     ) -> Reply {
-        let at = Moment::of(time, self.offset, self.last);
-        let reply = self.carry_out(op, valid_until, at, post);
+        let (at, reply) = loop {
+            // Time does not go back behind tokens that were granted meanwhile, and that nobody heard of.
+            let at = Moment::of(time, self.offset, self.last);
+            let reply = self.carry_out(op, valid_until, at, post);
+            if reply != Reply::Again {
+                break (at, reply);
+            }
+            self.offset = at.offset;
+        };
         // What has found nothing leaves nothing behind.
         let found = match op {
             Op::Inspect => false,
