@@ -72,9 +72,7 @@ impl<'a> Attempt<'a> {
     pub(super) fn settle(mut self) -> Option<Pending> {
         self.pending.take()
     }
-}
 
-impl Attempt<'_> {
     /// The answer was no: there is nothing to undo, unless a copy of the request may still be granted.
     pub(super) fn settle_unless_stray(self) {
         if self.stray_until.is_none() {

@@ -33,7 +33,7 @@ struct Ear {
     about: Arc<str>,
     /// What a grant has to repeat.
     nonce: Nonce,
-    /// The token of a grant, 0 for none, and who sent it.
+    /// The token of a grant, and who sent it.
     granted: Mutex<Option<(FencingToken, Origin)>>,
     notify: Notify,
 }
