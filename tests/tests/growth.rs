@@ -12,7 +12,10 @@ const LONG: Duration = Duration::from_secs(60);
 
 async fn lock(server: &RedisServer) -> (Client, RwLock) {
     let builder = builder(&server.url(), "dlock").lease(scaled(LEASE));
-    let client = builder.response_timeout(scaled(Duration::from_secs(5)));
+    let (timeout, retry_for) = (Duration::from_secs(5), Duration::from_secs(10));
+    let client = builder
+        .response_timeout(scaled(timeout))
+        .retry_for(scaled(retry_for));
     let client = client.build().await.expect("the server is up");
     let lock = client.rw_lock("one").expect("a valid name");
     (client, lock)

@@ -72,7 +72,8 @@ async fn a_subscription_that_hangs_does_not_keep_a_waiter_from_looking() {
     let held = held.rw_lock("one").expect("a valid name");
     // For so long a request that is not answered is waited for.
     let long = scaled(Duration::from_secs(8));
-    let client = builder(&proxy.url(), &prefix).response_timeout(long);
+    let client = builder(&proxy.url(), &prefix);
+    let client = client.response_timeout(long).retry_for(long);
     let client = client.build().await.expect("the server is up");
     let lock = client.rw_lock("one").expect("a valid name");
     let guard = held.write().await.expect("free");
