@@ -6,8 +6,11 @@ use super::{CommandStats, RedisCluster, view::View};
 use crate::{RedisServer, slot::SLOTS, wait_for, wait_until};
 
 impl RedisCluster {
-    /// Waits until all live nodes report `cluster_state:ok`, agree about every slot, see the same live
-    /// masters, and the live replicas of live masters are in sync.
+    /// Waits until all live nodes report `cluster_state:ok`, agree about every slot and the epochs of those who
+    /// own them, see the same live masters, and the live replicas of live masters are in sync.
+    ///
+    /// A slot that moves on before all know the epoch of its owner may be claimed by two: the next owner takes the
+    /// largest epoch that it knows of.
     pub async fn wait_ok(&self) {
         wait_until(Duration::from_secs(30), "the cluster is ok", || async {
             self.is_ok().await.unwrap_or(false)
@@ -110,6 +113,9 @@ impl RedisCluster {
         let owners = first.owners();
         let agreed = owners.len() == usize::from(SLOTS)
             && views.iter().all(|(_, view)| view.owners() == owners)
+            && views
+                .iter()
+                .all(|(_, view)| view.claims() == first.claims())
             && views.len() == self.live().count();
         if !agreed {
             return Ok(false);

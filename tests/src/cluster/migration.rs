@@ -91,6 +91,7 @@ impl SlotMigration<'_> {
         let id = &self.cluster.ids[self.to];
         // The new owner first: were it last, a client could be sent back and forth between the two.
         self.set_slot(self.to, &["NODE", id]).await;
+        self.tell_of_claim().await;
         self.set_slot(self.from, &["NODE", id]).await;
         for other in self.cluster.masters().await {
             if other != self.to && other != self.from {
@@ -110,6 +111,15 @@ impl SlotMigration<'_> {
         };
         back.move_all_keys().await;
         back.set_slot(back.from, &["STABLE"]).await;
+    }
+
+    /// The new owner greets the old one, which so hears of its epoch now and not with the next heartbeat.
+    async fn tell_of_claim(&self) {
+        let port = self.source().port().to_string();
+        let target = self.cluster.node(self.to);
+        target
+            .query::<Value>(&["CLUSTER", "MEET", "127.0.0.1", &port])
+            .await;
     }
 
     fn source(&self) -> &RedisServer {

@@ -14,6 +14,8 @@ pub(crate) struct Node {
     pub(crate) id: String,
     pub(crate) myself: bool,
     pub(crate) master: Option<String>,
+    /// Not known by its own name yet.
+    handshake: bool,
     pub(crate) epoch: u64,
     pub(crate) slots: Vec<RangeInclusive<u16>>,
 }
@@ -42,6 +44,15 @@ impl View {
         }
         owners
     }
+
+    /// Owner of slots -> the epoch of its claim.
+    pub(crate) fn claims(&self) -> BTreeMap<&str, u64> {
+        let owners = self
+            .nodes
+            .iter()
+            .filter(|node| !node.handshake && !node.slots.is_empty());
+        owners.map(|node| (node.id.as_str(), node.epoch)).collect()
+    }
 }
 
 impl Node {
@@ -64,6 +75,7 @@ impl Node {
         Self {
             id: (*id).to_owned(),
             myself: flags.split(',').any(|flag| flag == "myself"),
+            handshake: flags.split(',').any(|flag| flag == "handshake"),
             master: (*master != "-").then(|| (*master).to_owned()),
             epoch: epoch.parse().expect("the epoch is a number"),
             // "[5461->-<id>]" stands for a migration that has begun.
