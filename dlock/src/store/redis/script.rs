@@ -4,17 +4,53 @@ use std::sync::LazyLock;
 
 use crate::protocol::Script;
 
-const COMMON: &str = include_str!("lua/common.lua");
+/// What the operations share, in the order in which it stands in a script: each file uses those before it.
+const COMMON: [&str; 7] = [
+    include_str!("lua/common/record.lua"),
+    include_str!("lua/common/commit.lua"),
+    include_str!("lua/common/holds.lua"),
+    include_str!("lua/common/line.lua"),
+    include_str!("lua/common/telling.lua"),
+    include_str!("lua/common/tombs.lua"),
+    include_str!("lua/common/only_hold.lua"),
+];
 
-static SOURCES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
-    Script::ALL.map(|script| own_text(script).replace("-- include: common.lua\n", COMMON))
-});
+/// The line in an operation's own text that stands for [`COMMON`].
+const INCLUDE: &str = "-- include: common";
+
+static SOURCES: LazyLock<[String; Script::ALL.len()]> =
+    LazyLock::new(|| Script::ALL.map(|script| compose(own_text(script))));
 
 /// The text of a script, ready to be sent.
 #[must_use]
 pub fn source(script: Script) -> &'static str {
     // `ALL` lists the scripts in the order of their declaration.
     &SOURCES[script as usize]
+}
+
+/// An operation's own text with what it includes. Servers get, and compile, all of it for each new connection: so
+/// comments, empty lines and indentation stay here. (No string goes over several lines.)
+fn compose(own: &str) -> String {
+    let mut text = String::with_capacity(32 * 1024);
+    for line in own.lines() {
+        if line == INCLUDE {
+            COMMON
+                .iter()
+                .flat_map(|common| common.lines())
+                .for_each(|line| add(&mut text, line));
+        } else {
+            add(&mut text, line);
+        }
+    }
+    text
+}
+
+fn add(text: &mut String, line: &str) {
+    let line = line.trim_start();
+    if !line.is_empty() && !line.starts_with("--") {
+        text.push_str(line);
+        text.push('\n');
+    }
 }
 
 fn own_text(script: Script) -> &'static str {
@@ -30,15 +66,33 @@ fn own_text(script: Script) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{own_text, source};
+    use super::{COMMON, INCLUDE, own_text, source};
     use crate::protocol::Script;
 
+    /// Every line that is more than a comment.
+    fn code(text: &str) -> impl Iterator<Item = &str> {
+        text.lines()
+            .map(str::trim_start)
+            .filter(|line| !line.is_empty() && !line.starts_with("--"))
+    }
+
     #[test]
-    fn every_script_is_composed_from_its_own_text() {
+    fn a_script_is_its_own_code_and_the_common_code_where_it_includes_that() {
         for script in Script::ALL {
-            let first_line = own_text(script).lines().next().expect("a header");
-            assert!(source(script).starts_with(first_line), "{script:?}");
-            assert!(!source(script).contains("include:"), "{script:?}");
+            let (before, after) = own_text(script).split_once(INCLUDE).expect("an include");
+            let parts = [before].into_iter().chain(COMMON).chain([after]);
+            let expected: Vec<_> = parts.flat_map(code).collect();
+            let sent: Vec<_> = source(script).lines().collect();
+            assert_eq!(sent, expected, "{script:?}");
+        }
+    }
+
+    #[test]
+    fn no_string_or_comment_goes_over_several_lines() {
+        for text in COMMON.into_iter().chain(Script::ALL.map(own_text)) {
+            for long in ["[[", "[=", "\\\n"] {
+                assert!(!text.contains(long), "{long}");
+            }
         }
     }
 }
