@@ -11,6 +11,7 @@ pub(crate) use backend::{Listening, NodeId, Store};
 pub use memory::{MemoryStore, Post, ServerClock};
 pub use redis::{
     Counter, Endpoint, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
-    RedisStats, RedisStore, ScriptLoad, source as script_source,
+    RedisStats, RedisStore, Script, ScriptLoad, decode, encode, encode_plain,
+    source as script_source,
 };
 pub use wakeups::{Listener, Origin, Wakeups};

@@ -10,12 +10,12 @@ use super::core::Core;
 use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{Node, NodeId};
-use super::request::Form;
 use super::route::unknown_answer;
+use super::wire::{Form, decode};
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{Op, decode};
+use crate::protocol::Op;
 use crate::store::Answer;
 
 /// How many operations of a batch find their way alone at the same time.

@@ -11,7 +11,7 @@ use super::node::Node;
 use super::refresher::STAGGER;
 use super::survey::{AskFailure, ask_some};
 use super::topology::Topology;
-use super::view::View;
+use super::wire::View;
 use crate::error::{Error, ErrorKind};
 
 /// The first topology, and whether it is a cluster's.

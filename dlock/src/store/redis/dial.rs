@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use redis::{Pipeline, PushInfo, PushKind, RedisError, Value};
+use redis::{PushInfo, PushKind, RedisError};
 use tokio::time::{Instant, sleep};
 
 use super::backoff::Backoff;
@@ -11,8 +11,7 @@ use super::connect::connect;
 use super::connection::{Connection, NoAnswer};
 use super::failure::{Trouble, login_error};
 use super::node::{Link, Node};
-use super::request::add_loads;
-use super::view::text;
+use super::wire::{greeting, time};
 use crate::clock::BootInstant;
 use crate::error::Error;
 
@@ -111,19 +110,13 @@ impl Dialing {
     /// a second request later.
     async fn prepare(&self, mut connection: Connection) -> Result<(), RedisError> {
         let env = self.node.env();
-        let mut pipeline = Pipeline::with_capacity(8);
-        pipeline
-            .cmd("CLIENT")
-            .arg("SETNAME")
-            .arg(env.client.as_str());
-        pipeline.cmd("TIME");
-        add_loads(&mut pipeline);
+        let greeting = greeting(env.client.as_str());
         let until = Instant::now() + env.options.connect_timeout;
-        match connection.request_all(&pipeline, until).await {
+        match connection.request_all(&greeting, until).await {
             Err(NoAnswer::Io(error)) => Err(error),
             Err(NoAnswer::Silence) => Ok(()),
             Ok(answers) => {
-                if let Some(micros) = answers.get(1).and_then(time) {
+                if let Some(micros) = time(&answers) {
                     self.node.time.learn(micros, BootInstant::now());
                 }
                 Ok(())
@@ -142,16 +135,6 @@ impl Drop for Dialing {
             });
         }
     }
-}
-
-/// The answer to `TIME`, in microseconds.
-fn time(answer: &Value) -> Option<u64> {
-    let Value::Array(parts) = answer else {
-        return None;
-    };
-    let mut numbers = parts.iter().map(|part| text(part)?.parse::<u64>().ok());
-    let (seconds, micros) = (numbers.next()??, numbers.next()??);
-    seconds.checked_mul(1_000_000)?.checked_add(micros)
 }
 
 /// Hears of the end of connection `serial`.

@@ -1,10 +1,10 @@
 //! What everything of one store shares.
 
 use super::options::RedisOptions;
-use super::publish::{CurrentMode, PublishMode};
 use super::refresher::RefreshSignal;
 use super::stats::RedisStats;
 use super::tasks::Tasks;
+use super::wire::{CurrentMode, PublishMode};
 use crate::protocol::ClientId;
 
 /// Settings, tasks and counters of a store.

@@ -20,20 +20,17 @@ mod node;
 mod options;
 mod parts;
 mod probe;
-mod publish;
 mod pubsub;
 mod refresher;
-mod request;
 mod route;
-mod script;
 mod server_time;
 mod stats;
 mod survey;
 mod tasks;
 mod topology;
 mod url;
-mod view;
 mod walk;
+mod wire;
 
 use std::sync::Arc;
 
@@ -50,10 +47,10 @@ use crate::slot::Slot;
 pub use node::NodeId;
 pub use options::{Password, RedisOptions};
 pub use pubsub::Listening;
-pub use script::source;
 pub use stats::{Counter, RedisStats};
 pub use url::Endpoint;
 pub use walk::ScriptLoad;
+pub use wire::{Script, decode, encode, encode_plain, source};
 
 /// Locks on Redis.
 #[derive(Debug)]
@@ -132,7 +129,7 @@ impl RedisStore {
         self.core.pubsub.listen_if_subscribed(key, hold, nonce)
     }
 
-    /// How scripts wake waiters: see [`encode`](crate::protocol::encode).
+    /// How scripts wake waiters: see [`encode`].
     #[must_use]
     pub fn publishing(&self) -> &'static str {
         self.core.publishing()

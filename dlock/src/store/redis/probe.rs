@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::core::Core;
 use super::node::Node;
-use super::publish::PublishMode;
+use super::wire::PublishMode;
 use crate::client::MIN_LEASE;
 use crate::error::Error;
 use crate::key::LockKey;

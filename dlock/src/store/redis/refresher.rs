@@ -12,7 +12,7 @@ use super::backoff::jitter;
 use super::node::Node;
 use super::survey::ask_some;
 use super::topology::Topology;
-use super::view::View;
+use super::wire::View;
 
 /// The least time between two surveys.
 const PAUSE: Duration = Duration::from_millis(100);

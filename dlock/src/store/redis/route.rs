@@ -13,11 +13,11 @@ use super::connection::NoAnswer;
 use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::{Lease, Node};
-use super::request::{Form, command};
+use super::wire::{Form, command, decode, notes};
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind, Step};
 use crate::key::LockKey;
-use crate::protocol::{Op, Reply, decode, notes, validity};
+use crate::protocol::{Op, Reply, validity};
 use crate::store::Answer;
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.

@@ -9,7 +9,7 @@ use tokio::time::{Duration, Instant, timeout};
 use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::Node;
-use super::view::{View, text};
+use super::wire::{View, text};
 use crate::error::{Error, ErrorKind};
 
 /// Why a server's answer is of no use.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::address::Address;
 use super::env::Env;
 use super::node::{Node, NodeId};
-use super::view::{Range, View};
+use super::wire::{Range, View};
 use crate::slot::Slot;
 
 /// A slot that nobody serves.

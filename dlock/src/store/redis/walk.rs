@@ -9,7 +9,7 @@ use super::RedisStore;
 use super::dial::DialFailure;
 use super::failure::{Refusal, Trouble, fatal};
 use super::node::Node;
-use super::view::text;
+use super::wire::text;
 use crate::error::Error;
 
 /// Keys looked at in one step of a scan.

@@ -15,8 +15,8 @@ use crate::store::redis::connect::connect;
 use crate::store::redis::connection::Connection;
 use crate::store::redis::node::{Node, NodeId};
 use crate::store::redis::probe::is_denied;
-use crate::store::redis::publish::PublishMode;
-use crate::store::redis::view::text;
+use crate::store::redis::wire::PublishMode;
+use crate::store::redis::wire::text;
 
 /// A pub/sub connection. One command at a time is under way, because servers send confirmations unasked
 /// as well, and a library that matches replies by their order cannot tell.

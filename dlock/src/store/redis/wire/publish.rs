@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The kind of pub/sub that the servers offer and this user may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PublishMode {
+pub(crate) enum PublishMode {
     /// Within the shard of the lock: Redis 7 and later.
     Sharded,
     /// Through the whole cluster.
@@ -15,7 +15,7 @@ pub(super) enum PublishMode {
 
 impl PublishMode {
     /// The command that publishes.
-    pub(super) fn command(self) -> &'static str {
+    pub(crate) fn command(self) -> &'static str {
         match self {
             Self::Sharded => "SPUBLISH",
             Self::Classic => "PUBLISH",
@@ -25,7 +25,7 @@ impl PublishMode {
 
     /// How scripts are told to publish. Classic messages reach the whole cluster, but their count of receivers is that
     /// of one node.
-    pub(super) fn letter(self, is_cluster: bool) -> &'static str {
+    pub(crate) fn letter(self, is_cluster: bool) -> &'static str {
         match self {
             Self::Sharded => "S",
             Self::Classic if is_cluster => "L",
@@ -35,7 +35,7 @@ impl PublishMode {
     }
 
     /// The next best kind.
-    pub(super) fn fallback(self) -> Self {
+    pub(crate) fn fallback(self) -> Self {
         match self {
             Self::Sharded => Self::Classic,
             Self::Classic | Self::Off => Self::Off,
@@ -45,14 +45,14 @@ impl PublishMode {
 
 /// The mode in use, which may step down.
 #[derive(Debug)]
-pub(super) struct CurrentMode(AtomicU8);
+pub(crate) struct CurrentMode(AtomicU8);
 
 impl CurrentMode {
-    pub(super) fn new(mode: PublishMode) -> Self {
+    pub(crate) fn new(mode: PublishMode) -> Self {
         Self(AtomicU8::new(mode as u8))
     }
 
-    pub(super) fn get(&self) -> PublishMode {
+    pub(crate) fn get(&self) -> PublishMode {
         match self.0.load(Ordering::Relaxed) {
             0 => PublishMode::Sharded,
             1 => PublishMode::Classic,
@@ -60,12 +60,12 @@ impl CurrentMode {
         }
     }
 
-    pub(super) fn set(&self, mode: PublishMode) {
+    pub(crate) fn set(&self, mode: PublishMode) {
         self.0.store(mode as u8, Ordering::Relaxed);
     }
 
     /// Steps down from `mode`, once, whoever finds out.
-    pub(super) fn step_down_from(&self, mode: PublishMode) {
+    pub(crate) fn step_down_from(&self, mode: PublishMode) {
         let (from, to) = (mode as u8, mode.fallback() as u8);
         let _ = self
             .0

@@ -2,30 +2,31 @@
 
 use redis::Value;
 
-use super::address::Address;
+use super::value::text;
 use crate::slot::Slot;
+use crate::store::redis::address::Address;
 
 /// A server's answer: ranges of slots with their masters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct View {
+pub(crate) struct View {
     /// Who said so.
-    pub(super) by: Address,
+    pub(crate) by: Address,
     /// The latest change of the cluster that the server has heard of; `None` outside of a cluster.
-    pub(super) epoch: Option<u64>,
-    pub(super) ranges: Vec<Range>,
+    pub(crate) epoch: Option<u64>,
+    pub(crate) ranges: Vec<Range>,
 }
 
 /// A range of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) first: u16,
-    pub(super) last: u16,
-    pub(super) master: Address,
+pub(crate) struct Range {
+    pub(crate) first: u16,
+    pub(crate) last: u16,
+    pub(crate) master: Address,
 }
 
 impl View {
     /// One server that serves everything.
-    pub(super) fn standalone(address: &Address) -> Self {
+    pub(crate) fn standalone(address: &Address) -> Self {
         Self {
             by: address.clone(),
             epoch: None,
@@ -39,7 +40,7 @@ impl View {
 
     /// Reads the answers of `asked` to `CLUSTER SLOTS` and `CLUSTER INFO`; `None` if they are not. Without the
     /// right to the second one the view counts as the oldest.
-    pub(super) fn of_cluster(slots: &Value, info: &Value, asked: &Address) -> Option<Self> {
+    pub(crate) fn of_cluster(slots: &Value, info: &Value, asked: &Address) -> Option<Self> {
         let Value::Array(entries) = slots else {
             return None;
         };
@@ -117,15 +118,6 @@ fn ip(metadata: &Value) -> Option<&str> {
         _ => None,
     };
     text(found?).filter(|ip| !ip.is_empty())
-}
-
-/// A string of either kind.
-pub(super) fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

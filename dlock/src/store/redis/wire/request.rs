@@ -1,21 +1,16 @@
 //! Operations as commands.
 
-use std::sync::LazyLock;
+use redis::{Cmd, RedisWrite, Value};
 
-use redis::{Cmd, Pipeline, RedisWrite, Value};
-
-use super::script::source;
+use super::encode::{encode, encode_plain, has_plain};
+use super::script::{Script, hash, source};
+use super::value::int;
 use crate::key::LockKey;
-use crate::protocol::{Op, Script, encode, encode_plain, has_plain, wants_script};
-
-/// The SHA1 of each script, by which servers know it.
-static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
-    Script::ALL.map(|script| redis::Script::new(source(script)).get_hash().into())
-});
+use crate::protocol::Op;
 
 /// How an operation is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// As a command of Redis.
     Plain,
     /// As a script that the server knows.
@@ -26,7 +21,7 @@ pub(super) enum Form {
 
 impl Form {
     /// The form that costs least while nobody else wants the lock.
-    pub(super) fn uncontended(op: &Op) -> Self {
+    pub(crate) fn uncontended(op: &Op) -> Self {
         if has_plain(op) {
             Self::Plain
         } else {
@@ -35,13 +30,13 @@ impl Form {
     }
 
     /// Whether the answer is that this form cannot do; then it has done nothing.
-    pub(super) fn falls_short(self, answer: &Value) -> bool {
-        self == Self::Plain && wants_script(answer)
+    pub(crate) fn falls_short(self, answer: &Value) -> bool {
+        self == Self::Plain && int(answer) == Some(0)
     }
 }
 
 /// The command, which is valid until then (see [`encode`]).
-pub(super) fn command(
+pub(crate) fn command(
     form: Form,
     key: &LockKey,
     op: &Op,
@@ -53,9 +48,9 @@ pub(super) fn command(
             if let Some(plain) = encode_plain(key, op) {
                 return plain;
             }
-            ("EVALSHA", HASHES[Script::of(op) as usize].as_str())
+            ("EVALSHA", hash(Script::of(op)))
         }
-        Form::Hash => ("EVALSHA", HASHES[Script::of(op) as usize].as_str()),
+        Form::Hash => ("EVALSHA", hash(Script::of(op))),
         Form::Text => ("EVAL", source(Script::of(op))),
     };
     let mut cmd = Cmd::with_capacity(9, script.len() + key.as_str().len() + 224);
@@ -63,11 +58,4 @@ pub(super) fn command(
     cmd.write_arg(script.as_bytes());
     encode(&mut cmd, key, op, publishing, valid_until);
     cmd
-}
-
-/// Loads every script.
-pub(super) fn add_loads(pipeline: &mut Pipeline) {
-    for script in Script::ALL {
-        pipeline.cmd("SCRIPT").arg("LOAD").arg(source(script));
-    }
 }

@@ -1,18 +1,60 @@
-//! The texts of the scripts.
+//! The scripts: their texts, and the hashes by which servers know them.
 
 use std::sync::LazyLock;
 
-use crate::protocol::Script;
+use crate::protocol::Op;
+
+/// The scripts, one per operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Script {
+    /// `acquire.lua`
+    Acquire,
+    /// `release.lua`
+    Release,
+    /// `renew.lua`
+    Renew,
+    /// `abandon.lua`
+    Abandon,
+    /// `yield.lua`
+    Yield,
+    /// `inspect.lua`
+    Inspect,
+}
+
+impl Script {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Acquire,
+        Self::Release,
+        Self::Renew,
+        Self::Abandon,
+        Self::Yield,
+        Self::Inspect,
+    ];
+
+    /// The script that carries out an operation.
+    #[must_use]
+    pub fn of(op: &Op) -> Self {
+        match op {
+            Op::Acquire { .. } => Self::Acquire,
+            Op::Release { .. } => Self::Release,
+            Op::Renew { .. } => Self::Renew,
+            Op::Abandon { .. } => Self::Abandon,
+            Op::Yield { .. } => Self::Yield,
+            Op::Inspect => Self::Inspect,
+        }
+    }
+}
 
 /// What the operations share, in the order in which it stands in a script: each file uses those before it.
 const COMMON: [&str; 7] = [
-    include_str!("lua/common/record.lua"),
-    include_str!("lua/common/commit.lua"),
-    include_str!("lua/common/holds.lua"),
-    include_str!("lua/common/line.lua"),
-    include_str!("lua/common/telling.lua"),
-    include_str!("lua/common/tombs.lua"),
-    include_str!("lua/common/only_hold.lua"),
+    include_str!("../lua/common/record.lua"),
+    include_str!("../lua/common/commit.lua"),
+    include_str!("../lua/common/holds.lua"),
+    include_str!("../lua/common/line.lua"),
+    include_str!("../lua/common/telling.lua"),
+    include_str!("../lua/common/tombs.lua"),
+    include_str!("../lua/common/only_hold.lua"),
 ];
 
 /// The line in an operation's own text that stands for [`COMMON`].
@@ -21,11 +63,21 @@ const INCLUDE: &str = "-- include: common";
 static SOURCES: LazyLock<[String; Script::ALL.len()]> =
     LazyLock::new(|| Script::ALL.map(|script| compose(own_text(script))));
 
+/// The SHA1 of each text.
+static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
+    Script::ALL.map(|script| redis::Script::new(source(script)).get_hash().into())
+});
+
 /// The text of a script, ready to be sent.
 #[must_use]
 pub fn source(script: Script) -> &'static str {
     // `ALL` lists the scripts in the order of their declaration.
     &SOURCES[script as usize]
+}
+
+/// The name of a script at servers that know it.
+pub(super) fn hash(script: Script) -> &'static str {
+    &HASHES[script as usize]
 }
 
 /// An operation's own text with what it includes. Servers get, and compile, all of it for each new connection: so
@@ -55,19 +107,18 @@ fn add(text: &mut String, line: &str) {
 
 fn own_text(script: Script) -> &'static str {
     match script {
-        Script::Acquire => include_str!("lua/acquire.lua"),
-        Script::Release => include_str!("lua/release.lua"),
-        Script::Renew => include_str!("lua/renew.lua"),
-        Script::Abandon => include_str!("lua/abandon.lua"),
-        Script::Yield => include_str!("lua/yield.lua"),
-        Script::Inspect => include_str!("lua/inspect.lua"),
+        Script::Acquire => include_str!("../lua/acquire.lua"),
+        Script::Release => include_str!("../lua/release.lua"),
+        Script::Renew => include_str!("../lua/renew.lua"),
+        Script::Abandon => include_str!("../lua/abandon.lua"),
+        Script::Yield => include_str!("../lua/yield.lua"),
+        Script::Inspect => include_str!("../lua/inspect.lua"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMON, INCLUDE, own_text, source};
-    use crate::protocol::Script;
+    use super::{COMMON, INCLUDE, Script, own_text, source};
 
     /// Every line that is more than a comment.
     fn code(text: &str) -> impl Iterator<Item = &str> {
