@@ -48,7 +48,7 @@ pub use node::NodeId;
 pub use options::{Password, RedisOptions};
 pub use pubsub::Listening;
 pub use stats::{Counter, RedisStats};
-pub use url::Endpoint;
+pub(super) use url::read_url;
 pub use walk::ScriptLoad;
 pub use wire::{Script, decode, encode, encode_plain, source};
 

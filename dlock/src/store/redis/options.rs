@@ -58,7 +58,7 @@ impl Password {
     }
 
     /// The password itself, to log in with.
-    pub(super) fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }
