@@ -1,6 +1,6 @@
 //! The URL of Redis servers.
 
-use super::options::{Password, RedisOptions};
+use super::env::{Password, RedisOptions};
 use crate::error::{Error, ErrorKind};
 
 /// Reads what follows the scheme: `[user:password@]host[:port][,host[:port]…][/database]`.

@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::super::node::NodeId;
 use super::channel::{Channel, Name, State};
 use crate::protocol::HoldId;
 use crate::slot::Slot;
+use crate::store::redis::node::NodeId;
 
 /// How long a channel stays subscribed without listeners: a hot lock will need it again.
 const LINGER: Duration = Duration::from_secs(5);
@@ -138,12 +138,12 @@ impl Channels {
     }
 
     /// A channel is live now. The listeners that may have missed something.
-    pub(super) fn confirm(&self, name: &Name, node: NodeId, link: u64) -> Vec<HoldId> {
+    pub(super) fn confirm(&self, name: &Name, node: NodeId, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         let Some(channel) = table.channels.get_mut(name) else {
             return Vec::new();
         };
-        channel.state = State::Live(node, link);
+        channel.state = State::Live(node, number);
         channel.changed.notify_waiters();
         if std::mem::take(&mut channel.missed) {
             channel.holds.iter().cloned().collect()
@@ -161,20 +161,20 @@ impl Channels {
         }
     }
 
-    /// A link has ended. The listeners of its channels.
-    pub(super) fn lose_link(&self, link: u64) -> Vec<HoldId> {
+    /// A connection has ended. The listeners of its channels.
+    pub(super) fn lose_connection(&self, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         let lost = table.channels.values_mut();
-        lost.filter(|channel| matches!(channel.state, State::Live(_, on) if on == link))
+        lost.filter(|channel| matches!(channel.state, State::Live(_, on) if on == number))
             .flat_map(Channel::lose)
             .collect()
     }
 
-    /// The server has ended a subscription of a link. The channel's listeners, if it was not our wish.
-    pub(super) fn lose_channel(&self, name: &str, link: u64) -> Vec<HoldId> {
+    /// The server has ended a subscription of a connection. The channel's listeners, if it was not our wish.
+    pub(super) fn lose_channel(&self, name: &str, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         match table.channels.get_mut(name) {
-            Some(channel) if matches!(channel.state, State::Live(_, on) if on == link) => {
+            Some(channel) if matches!(channel.state, State::Live(_, on) if on == number) => {
                 channel.lose().collect()
             }
             _ => Vec::new(),
@@ -188,21 +188,21 @@ impl Channels {
     ) -> Vec<(Name, NodeId, u64)> {
         let mut moved = Vec::new();
         for (name, channel) in &mut self.lock().channels {
-            if let State::Live(node, link) = channel.state
+            if let State::Live(node, number) = channel.state
                 && owner(channel.slot) != Some(node)
             {
                 let _ = channel.lose();
-                moved.push((Arc::clone(name), node, link));
+                moved.push((Arc::clone(name), node, number));
             }
         }
         moved
     }
 
-    /// Whether a link has any channels.
-    pub(super) fn uses(&self, link: u64) -> bool {
+    /// Whether a connection has any channels.
+    pub(super) fn uses(&self, number: u64) -> bool {
         let table = self.lock();
         let mut channels = table.channels.values();
-        channels.any(|channel| matches!(channel.state, State::Live(_, on) if on == link))
+        channels.any(|channel| matches!(channel.state, State::Live(_, on) if on == number))
     }
 
     /// Forgets what nobody has listened to for long, and finds what is lost but wanted.
@@ -218,14 +218,14 @@ impl Channels {
                     chores.subscribe.push((Arc::clone(name), channel.slot));
                 }
                 (State::Lost, Some(_)) => done.push(Arc::clone(name)),
-                (State::Live(node, link), Some(since)) => {
+                (State::Live(node, number), Some(since)) => {
                     if now - since >= LINGER || too_many > 0 {
                         too_many = too_many.saturating_sub(1);
-                        chores.unsubscribe.push((Arc::clone(name), node, link));
+                        chores.unsubscribe.push((Arc::clone(name), node, number));
                         done.push(Arc::clone(name));
                     }
                 }
-                // Its line decides once its turn comes.
+                // Its worker decides once its turn comes.
                 (State::Pending, _) | (State::Live(..), None) => {}
             }
         }

@@ -1,6 +1,8 @@
 //! How waiters are woken.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use redis::{Pipeline, Value};
+
+use super::refusal::{is_denied, refusal};
 
 /// The kind of pub/sub that the servers offer and this user may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub(crate) enum PublishMode {
 
 impl PublishMode {
     /// The command that publishes.
-    pub(crate) fn command(self) -> &'static str {
+    fn command(self) -> &'static str {
         match self {
             Self::Sharded => "SPUBLISH",
             Self::Classic => "PUBLISH",
@@ -43,32 +45,30 @@ impl PublishMode {
     }
 }
 
-/// The mode in use, which may step down.
-#[derive(Debug)]
-pub(crate) struct CurrentMode(AtomicU8);
-
-impl CurrentMode {
-    pub(crate) fn new(mode: PublishMode) -> Self {
-        Self(AtomicU8::new(mode as u8))
+/// Publishes on a channel that nobody hears, in all ways.
+pub(crate) fn try_publishing(channel: &str) -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(2);
+    for mode in [PublishMode::Sharded, PublishMode::Classic] {
+        pipeline.cmd(mode.command()).arg(channel).arg("");
     }
+    pipeline
+}
 
-    pub(crate) fn get(&self) -> PublishMode {
-        match self.0.load(Ordering::Relaxed) {
-            0 => PublishMode::Sharded,
-            1 => PublishMode::Classic,
-            _ => PublishMode::Off,
-        }
+/// The best kind by the answers to that.
+pub(crate) fn offered(answers: &[Value]) -> PublishMode {
+    let cannot = |answer| refusal(answer).is_some_and(is_denied);
+    match answers {
+        [sharded, classic] if cannot(sharded) && cannot(classic) => PublishMode::Off,
+        [sharded, _] if cannot(sharded) => PublishMode::Classic,
+        _ => PublishMode::Sharded,
     }
+}
 
-    pub(crate) fn set(&self, mode: PublishMode) {
-        self.0.store(mode as u8, Ordering::Relaxed);
+/// Publishes what a script has left to the client: channels and messages.
+pub(crate) fn publish_all(notes: &[(String, String)]) -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(notes.len());
+    for (channel, message) in notes {
+        pipeline.cmd("SPUBLISH").arg(channel).arg(message);
     }
-
-    /// Steps down from `mode`, once, whoever finds out.
-    pub(crate) fn step_down_from(&self, mode: PublishMode) {
-        let (from, to) = (mode as u8, mode.fallback() as u8);
-        let _ = self
-            .0
-            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
-    }
+    pipeline
 }

@@ -14,7 +14,7 @@ pub(super) fn int(value: &Value) -> Option<u64> {
 }
 
 /// A string of either kind.
-pub(crate) fn text(value: &Value) -> Option<&str> {
+pub(super) fn text(value: &Value) -> Option<&str> {
     match value {
         Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),

@@ -1,6 +1,6 @@
 //! What one server says about who serves what.
 
-use redis::Value;
+use redis::{Pipeline, Value};
 
 use super::value::text;
 use crate::slot::Slot;
@@ -24,6 +24,14 @@ pub(crate) struct Range {
     pub(crate) master: Address,
 }
 
+/// Asks a node of a cluster for its view.
+pub(crate) fn slots_and_epoch() -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(2);
+    pipeline.cmd("CLUSTER").arg("SLOTS");
+    pipeline.cmd("CLUSTER").arg("INFO");
+    pipeline
+}
+
 impl View {
     /// One server that serves everything.
     pub(crate) fn standalone(address: &Address) -> Self {
@@ -38,10 +46,10 @@ impl View {
         }
     }
 
-    /// Reads the answers of `asked` to `CLUSTER SLOTS` and `CLUSTER INFO`; `None` if they are not. Without the
-    /// right to the second one the view counts as the oldest.
-    pub(crate) fn of_cluster(slots: &Value, info: &Value, asked: &Address) -> Option<Self> {
-        let Value::Array(entries) = slots else {
+    /// Reads the answers of `asked` to that; `None` if they are not. Without the right to the second one the view counts
+    /// as the oldest.
+    pub(crate) fn of_cluster(answers: &[Value], asked: &Address) -> Option<Self> {
+        let [Value::Array(entries), info] = answers else {
             return None;
         };
         let mut ranges = Vec::with_capacity(entries.len());
@@ -146,7 +154,7 @@ mod tests {
     fn hosts_come_in_many_ways() {
         let asked = Address::new("10.0.0.1", 7000);
         let ip = || vec![bulk("ip"), bulk("10.0.0.7")];
-        let value = Value::Array(vec![
+        let slots = Value::Array(vec![
             entry(400, 499, bulk("?"), ip()),
             entry(0, 99, bulk("10.0.0.2"), Vec::new()),
             entry(100, 199, Value::Nil, ip()),
@@ -154,8 +162,8 @@ mod tests {
             entry(300, 399, bulk("redis-1.local"), ip()),
             entry(500, 599, bulk("?"), Vec::new()),
         ]);
-        let view = View::of_cluster(&value, &bulk("a:1\r\ncluster_current_epoch:6\r\n"), &asked)
-            .expect("well-formed");
+        let info = bulk("a:1\r\ncluster_current_epoch:6\r\n");
+        let view = View::of_cluster(&[slots, info], &asked).expect("well-formed");
         assert_eq!(view.epoch, Some(6));
         let hosts: Vec<_> = view
             .ranges
@@ -184,11 +192,8 @@ mod tests {
             Value::Array(vec![entry(5, 4, bulk("h"), Vec::new())]),
             Value::Array(vec![entry(0, 16384, bulk("h"), Vec::new())]),
         ] {
-            assert_eq!(
-                View::of_cluster(&value, &Value::Nil, &asked),
-                None,
-                "{value:?}"
-            );
+            let answers = [value, Value::Nil];
+            assert_eq!(View::of_cluster(&answers, &asked), None, "{answers:?}");
         }
     }
 }
