@@ -81,7 +81,7 @@ pub(super) fn hash(script: Script) -> &'static str {
 }
 
 /// An operation's own text with what it includes. Servers get, and compile, all of it for each new connection: so
-/// comments, empty lines and indentation stay here. (No string goes over several lines.)
+/// comments, empty lines and indentation stay here. (No string goes over several lines, or has ` -- ` in it.)
 fn compose(own: &str) -> String {
     let mut text = String::with_capacity(32 * 1024);
     for line in own.lines() {
@@ -98,9 +98,9 @@ fn compose(own: &str) -> String {
 }
 
 fn add(text: &mut String, line: &str) {
-    let line = line.trim_start();
+    let line = line.trim();
     if !line.is_empty() && !line.starts_with("--") {
-        text.push_str(line);
+        text.push_str(line.split(" -- ").next().unwrap_or(line));
         text.push('\n');
     }
 }
@@ -120,10 +120,10 @@ fn own_text(script: Script) -> &'static str {
 mod tests {
     use super::{COMMON, INCLUDE, Script, own_text, source};
 
-    /// Every line that is more than a comment.
+    /// Every line that is more than a comment, with the comment behind it.
     fn code(text: &str) -> impl Iterator<Item = &str> {
         text.lines()
-            .map(str::trim_start)
+            .map(str::trim)
             .filter(|line| !line.is_empty() && !line.starts_with("--"))
     }
 
@@ -132,17 +132,30 @@ mod tests {
         for script in Script::ALL {
             let (before, after) = own_text(script).split_once(INCLUDE).expect("an include");
             let parts = [before].into_iter().chain(COMMON).chain([after]);
-            let expected: Vec<_> = parts.flat_map(code).collect();
+            let written: Vec<_> = parts.flat_map(code).collect();
             let sent: Vec<_> = source(script).lines().collect();
-            assert_eq!(sent, expected, "{script:?}");
+            assert_eq!(sent.len(), written.len(), "{script:?}");
+            for (sent, written) in sent.iter().zip(written) {
+                let comment = written.strip_prefix(sent).expect(written);
+                assert!(
+                    comment.is_empty() || comment.starts_with(" -- "),
+                    "{written}"
+                );
+                assert!(!sent.contains("--"), "{sent}");
+            }
         }
     }
 
     #[test]
-    fn no_string_or_comment_goes_over_several_lines() {
+    fn no_string_has_what_looks_like_a_comment_or_goes_over_several_lines() {
         for text in COMMON.into_iter().chain(Script::ALL.map(own_text)) {
             for long in ["[[", "[=", "\\\n"] {
                 assert!(!text.contains(long), "{long}");
+            }
+            for line in code(text) {
+                let code = line.split("--").next().expect("split has one");
+                assert_eq!(code.matches('\'').count() % 2, 0, "{line}");
+                assert_eq!(code.matches('"').count() % 2, 0, "{line}");
             }
         }
     }
