@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -13,22 +12,18 @@ use crate::protocol::HoldId;
 use crate::slot::Slot;
 use crate::store::redis::node::NodeId;
 
-/// How long a channel stays subscribed without listeners: a hot lock will need it again.
-const LINGER: Duration = Duration::from_secs(5);
-
-/// How many channels may linger.
-const LINGERING: usize = 1000;
-
 /// Channels by name. The lock is held for moments only.
 #[derive(Default)]
 pub(super) struct Channels {
     table: Mutex<Table>,
 }
 
+/// What the lock guards.
 #[derive(Default)]
-struct Table {
-    channels: HashMap<Name, Channel>,
-    idle: usize,
+pub(super) struct Table {
+    pub(super) channels: HashMap<Name, Channel>,
+    /// How many of them nobody listens to.
+    pub(super) idle: usize,
 }
 
 /// What a new listener has to know.
@@ -36,13 +31,6 @@ pub(super) struct Joined {
     /// Nobody has asked for this channel to be subscribed yet.
     pub(super) is_new: bool,
     pub(super) changed: Arc<Notify>,
-}
-
-/// What is to be done, found by a sweep.
-#[derive(Default)]
-pub(super) struct Chores {
-    pub(super) subscribe: Vec<(Name, Slot)>,
-    pub(super) unsubscribe: Vec<(Name, NodeId, u64)>,
 }
 
 impl Channels {
@@ -205,43 +193,13 @@ impl Channels {
         channels.any(|channel| matches!(channel.state, State::Live(_, on) if on == number))
     }
 
-    /// Forgets what nobody has listened to for long, and finds what is lost but wanted.
-    pub(super) fn sweep(&self, now: Instant) -> Chores {
-        let mut chores = Chores::default();
-        let mut table = self.lock();
-        let mut too_many = table.idle.saturating_sub(LINGERING);
-        let mut done = Vec::new();
-        for (name, channel) in &mut table.channels {
-            match (channel.state, channel.idle_since) {
-                (State::Lost, None) => {
-                    channel.state = State::Pending;
-                    chores.subscribe.push((Arc::clone(name), channel.slot));
-                }
-                (State::Lost, Some(_)) => done.push(Arc::clone(name)),
-                (State::Live(node, number), Some(since)) => {
-                    if now - since >= LINGER || too_many > 0 {
-                        too_many = too_many.saturating_sub(1);
-                        chores.unsubscribe.push((Arc::clone(name), node, number));
-                        done.push(Arc::clone(name));
-                    }
-                }
-                // Its worker decides once its turn comes.
-                (State::Pending, _) | (State::Live(..), None) => {}
-            }
-        }
-        for name in done {
-            table.forget(&name);
-        }
-        chores
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Table {
-    fn forget(&mut self, name: &Name) {
+    pub(super) fn forget(&mut self, name: &Name) {
         if let Some(channel) = self.channels.remove(name)
             && channel.idle_since.is_some()
         {

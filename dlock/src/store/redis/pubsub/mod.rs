@@ -7,6 +7,7 @@
 
 mod channel;
 mod channels;
+mod chores;
 mod hearing;
 mod jobs;
 mod keeper;
