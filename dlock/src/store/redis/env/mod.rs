@@ -8,10 +8,10 @@ mod stats;
 mod tasks;
 
 pub use options::{Password, RedisOptions};
-pub(super) use refresh::RefreshSignal;
 pub use stats::{Counter, RedisStats};
 
 use self::publishing::CurrentMode;
+use self::refresh::RefreshSignal;
 use self::tasks::Tasks;
 use super::wire::PublishMode;
 use crate::protocol::ClientId;

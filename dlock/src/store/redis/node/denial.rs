@@ -33,7 +33,7 @@ pub(crate) fn fatal(
 }
 
 /// The error for a wrong password or a missing right.
-pub(crate) fn unauthorized(said: &str, at: &Address, options: &RedisOptions) -> Error {
+fn unauthorized(said: &str, at: &Address, options: &RedisOptions) -> Error {
     let (user, prefix) = (options.user(), &options.prefix);
     let advice = if said.contains("WRONGPASS") || said.contains("NOAUTH") {
         format!("check the password of user `{user}`")
@@ -50,7 +50,7 @@ pub(crate) fn unauthorized(said: &str, at: &Address, options: &RedisOptions) -> 
 }
 
 /// Whether a failed login means that trying again would not help, and the error then.
-pub(crate) fn login_error(
+pub(super) fn login_error(
     error: &RedisError,
     at: &Address,
     options: &RedisOptions,
