@@ -18,12 +18,12 @@ impl Backoff {
         }
     }
 
-    /// Between the attempts of one request.
+    /// Between the tries of one request.
     pub(crate) fn of_request() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
 
-    /// Between attempts to connect.
+    /// Between tries to connect.
     pub(crate) fn of_connect() -> Self {
         Self::new(Duration::from_millis(20), Duration::from_millis(500))
     }

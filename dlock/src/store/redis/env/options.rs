@@ -18,7 +18,7 @@ pub struct RedisOptions {
     pub password: Option<Password>,
     /// The database; a cluster has only 0.
     pub database: i64,
-    /// How long one attempt to connect and log in may take.
+    /// How long one try to connect and log in may take.
     pub connect_timeout: Duration,
     /// How long to wait for an answer before the connection is replaced.
     pub response_timeout: Duration,

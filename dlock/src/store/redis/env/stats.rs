@@ -18,7 +18,7 @@ pub struct RedisStats {
     pub read_only: Counter,
     /// `NOSCRIPT` answers.
     pub no_script: Counter,
-    /// Attempts without an answer: an I/O error or a timeout.
+    /// Requests without an answer: an I/O error or a timeout.
     pub unanswered: Counter,
     /// Connections opened after the first one of a node.
     pub reconnects: Counter,
