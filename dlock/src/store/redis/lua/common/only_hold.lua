@@ -11,6 +11,7 @@ local function list_only_hold(fields)
       if pending[field] == nil then set(field, '') end
     elseif string.byte(field) == 61 then -- '='
       local mode, left, of = match(value, '^(%a) (%d+) (.*)$')
+      if not mode and match(value, '^%d+$') then mode, left, of = 'w', (value - 1001) * 1000, '' end
       if not mode then return 'DLOCKFOREIGN this lock was written by another version of dlock' end
       set(field, '')
       listed = true
