@@ -22,9 +22,17 @@ const INTERVAL: Duration = Duration::from_secs(30);
 /// How long a survey may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+impl Servers {
+    /// Keeps the topology up to date from now on, and calls back when it has changed.
+    pub(crate) fn keep(self: &Arc<Self>, changed: impl Fn() + Send + Sync + 'static) {
+        let refreshing = refresh_forever(Arc::clone(self), changed);
+        self.env().tasks.spawn(refreshing);
+    }
+}
+
 /// Surveys whenever somebody asks, and now and then unasked; says so when other servers serve the slots. Ends with
 /// the store's tasks.
-pub(super) async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
+async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
     let env = servers.env();
     loop {
         // Either way it is time.

@@ -7,7 +7,6 @@ use arc_swap::{ArcSwap, Guard};
 use tokio::time::Instant;
 
 use super::bootstrap::first_topology;
-use super::refresher::refresh_forever;
 use super::slots::Topology;
 use crate::error::Error;
 use crate::slot::Slot;
@@ -31,12 +30,6 @@ impl Servers {
             topology: ArcSwap::from_pointee(topology),
             is_cluster,
         }))
-    }
-
-    /// Keeps the topology up to date from now on, and calls back when it has changed.
-    pub(crate) fn keep(self: &Arc<Self>, changed: impl Fn() + Send + Sync + 'static) {
-        let refreshing = refresh_forever(Arc::clone(self), changed);
-        self.env.tasks.spawn(refreshing);
     }
 
     /// The topology for a moment: costs next to nothing.
