@@ -15,7 +15,7 @@ use crate::store::Answer;
 use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
-use crate::store::redis::wire::{Cmd, Form, PublishMode, command, decode};
+use crate::store::redis::wire::{Cmd, Form, Preface, PublishMode, command, decode};
 
 /// Sends operations to the servers.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Caller {
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
                 let result = if form != Form::Plain && op.passes_on() {
-                    let request = session.connection.request_behind("PING", cmd, until);
+                    let request = session.connection.request_behind(Preface::Ping, cmd, until);
                     Box::pin(request).await
                 } else {
                     session.connection.request(&cmd, until).await

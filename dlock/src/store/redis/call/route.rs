@@ -14,7 +14,7 @@ use crate::protocol::Op;
 use crate::store::Answer;
 use crate::store::redis::backoff::Backoff;
 use crate::store::redis::node::{DialFailure, Node, Trouble};
-use crate::store::redis::wire::Form;
+use crate::store::redis::wire::{Form, Preface};
 
 /// The way of one operation that was not answered at once.
 pub(super) struct Route<'a> {
@@ -119,7 +119,7 @@ impl<'a> Route<'a> {
             // Whatever came between the two would use the `ASKING` up.
             session
                 .connection
-                .request_behind("ASKING", cmd, until)
+                .request_behind(Preface::Asking, cmd, until)
                 .await
         } else {
             session.connection.request(&cmd, until).await

@@ -6,11 +6,12 @@ use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisConnectionInfo, RedisError, Value,
 };
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, error::Elapsed, timeout_at};
 
 use super::gather::{Gather, UnderWay};
-use super::stream::Stream;
+use crate::store::redis::wire::Preface;
 
 /// A connection that many tasks share. It closes with its last clone.
 #[derive(Debug, Clone)]
@@ -43,7 +44,7 @@ pub(crate) enum NoAnswer {
 impl Connection {
     /// Logs in over a stream, and drives the connection from here on.
     pub(super) async fn over(
-        stream: Stream,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         login: &RedisConnectionInfo,
         config: AsyncConnectionConfig,
     ) -> Result<Self, RedisError> {
@@ -65,18 +66,14 @@ impl Connection {
         answer(timeout_at(until, self.multiplexed.send_packed_command(cmd)).await)
     }
 
-    /// Sends one command behind another in the same write, so that nobody's comes in between. What the first
-    /// is answered does not matter.
+    /// Sends one command behind its preface. What that is answered does not matter.
     pub(crate) async fn request_behind(
         &mut self,
-        first: &str,
+        preface: Preface,
         cmd: Cmd,
         until: Instant,
     ) -> Result<Value, NoAnswer> {
-        let mut pipeline = Pipeline::with_capacity(2);
-        pipeline.cmd(first);
-        pipeline.add_command(cmd);
-        let mut replies = self.request_all(&pipeline, until).await?;
+        let mut replies = self.request_all(&preface.before(cmd), until).await?;
         Ok(replies.swap_remove(1))
     }
 

@@ -10,7 +10,6 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::parts::Parts;
-use super::stream::Stream;
 
 /// From how many requests under way on, writing waits for more: fewer tasks have little to gain, and
 /// would pay with a turn through the scheduler.
@@ -56,16 +55,16 @@ impl Drop for Entered<'_> {
 /// were, and all the next requests written, at once, the client would have nothing to do while the server
 /// works, and the server nothing while the client does.
 #[derive(Debug)]
-pub(super) struct Gather {
-    stream: Stream,
+pub(super) struct Gather<S> {
+    stream: S,
     under_way: UnderWay,
     /// Whether a write waits for its turn.
     put_off: bool,
     parts: Parts,
 }
 
-impl Gather {
-    pub(super) fn new(stream: Stream, under_way: UnderWay) -> Self {
+impl<S> Gather<S> {
+    pub(super) fn new(stream: S, under_way: UnderWay) -> Self {
         Self {
             stream,
             under_way,
@@ -85,7 +84,7 @@ impl Gather {
     }
 }
 
-impl AsyncWrite for Gather {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Gather<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -117,7 +116,7 @@ impl AsyncWrite for Gather {
     }
 }
 
-impl AsyncRead for Gather {
+impl<S: AsyncRead + Unpin> AsyncRead for Gather<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

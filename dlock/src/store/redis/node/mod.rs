@@ -1,7 +1,7 @@
 //! One server: the connection to it that comes back, what its clock shows, and what it means when it does not answer.
-//! `server.rs` is what the rooms above hold on to (`topology`, `call`, `pubsub`); `login.rs` also opens the connections of
-//! `pubsub`. This is the only room that drives the redis crate's connections; it asks for a survey through
-//! `env`, and knows nothing of slots.
+//! `server.rs` is what the rooms above hold on to (`topology`, `call`, `pubsub`); `login.rs` also opens the connections
+//! of `pubsub`. This is the only room that drives the redis crate's connections; it asks for a survey through `env`, and
+//! knows nothing of slots.
 
 mod connection;
 mod denial;

@@ -12,15 +12,12 @@ use crate::store::redis::address::Address;
 /// How long the other end may leave data or probes unacknowledged.
 pub(super) const KEEPALIVE: Duration = Duration::from_secs(5);
 
-/// What a connection reads from and writes to.
-pub(super) type Stream = TcpStream;
-
 /// Connects to a server; tries all addresses of the host at the same time.
 ///
-/// **The seam to the network**: every unencrypted connection of the crate starts here, and knows nothing of its stream but
-/// that it is a [`Stream`]. A test that replaces the two runs everything above on a network of its own. (With TLS, the
+/// **The seam to the network**: every unencrypted connection of the crate begins here, and what drives it takes any
+/// stream of bytes. Who replaces this function runs everything above on a network of their own. (With TLS, the
 /// redis crate opens the stream itself: see `tls.rs`.)
-pub(super) async fn open(address: &Address) -> io::Result<Stream> {
+pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
     let found = lookup_host((&*address.host, address.port)).await?;
     let connecting: Vec<_> = found.map(|at| Box::pin(TcpStream::connect(at))).collect();
     if connecting.is_empty() {

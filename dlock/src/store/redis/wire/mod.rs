@@ -29,7 +29,7 @@ pub(super) use load::command_statistics;
 pub(super) use publish::{PublishMode, offered, publish_all, try_publishing};
 pub(super) use push::Push;
 pub(super) use refusal::{Refusal, Said, is_denied, refusal, unless_refused};
-pub(super) use request::{Form, command};
+pub(super) use request::{Form, Preface, command};
 pub use script::{Script, source};
 pub(super) use subscription::{Subscription, is_pong, ping};
 pub(super) use view::{Range, View, slots_and_epoch};

@@ -1,6 +1,6 @@
 //! Operations as commands.
 
-use redis::{Cmd, RedisWrite, Value};
+use redis::{Cmd, Pipeline, RedisWrite, Value};
 
 use super::encode::{encode, encode_plain, has_plain};
 use super::script::{Script, hash, source};
@@ -58,4 +58,26 @@ pub(crate) fn command(
     cmd.write_arg(script.as_bytes());
     encode(&mut cmd, key, op, publishing, valid_until);
     cmd
+}
+
+/// What stands right before a request, so that nobody's comes in between.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Preface {
+    /// Has this client hear of the request's outcome after others.
+    Ping,
+    /// Has a node that a slot is moving to take the request.
+    Asking,
+}
+
+impl Preface {
+    /// Both, to be written in one go.
+    pub(crate) fn before(self, request: Cmd) -> Pipeline {
+        let mut pipeline = Pipeline::with_capacity(2);
+        pipeline.cmd(match self {
+            Self::Ping => "PING",
+            Self::Asking => "ASKING",
+        });
+        pipeline.add_command(request);
+        pipeline
+    }
 }
