@@ -72,14 +72,11 @@ pub use token::FencingToken;
 #[doc(hidden)]
 pub mod __internals {
     pub use crate::clock::BootInstant;
-    pub use crate::protocol::{
-        ClientId, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Script, Stray, decode, encode,
-        encode_plain,
-    };
+    pub use crate::protocol::{ClientId, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray};
     pub use crate::store::{
         Answer, Counter, Endpoint, Listener, MemoryStore, Origin, Password, Post, RedisListening,
-        RedisNodeId, RedisOptions, RedisStats, RedisStore, ScriptLoad, ServerClock, Wakeups,
-        script_source,
+        RedisNodeId, RedisOptions, RedisStats, RedisStore, Script, ScriptLoad, ServerClock,
+        Wakeups, decode, encode, encode_plain, script_source,
     };
 
     use crate::{Error, FencingToken, LockKey};

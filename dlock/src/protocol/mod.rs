@@ -6,7 +6,6 @@ mod message;
 mod nonce;
 mod op;
 mod reply;
-mod wire;
 
 pub use hold_id::{ClientId, HoldId};
 pub(crate) use lease::{forget_after, validity, whole_millis};
@@ -14,5 +13,3 @@ pub use message::Message;
 pub use nonce::Nonce;
 pub use op::{Op, PlaceTerms, Stray};
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};
-pub use wire::{Script, decode, encode, encode_plain};
-pub(crate) use wire::{has_plain, notes, wants_script};

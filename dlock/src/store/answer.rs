@@ -9,10 +9,10 @@ use crate::protocol::Reply;
 pub struct Answer {
     /// What the store said.
     pub reply: Reply,
-    /// When the attempt that was answered was sent: a lease it grants is counted from here.
+    /// When the request that was answered was sent: a lease it grants is counted from here.
     pub sent_at: BootInstant,
     /// The server that answered.
     pub from: Origin,
-    /// Whether an earlier attempt went out whose answer never came, so that the effect may be its.
+    /// Whether an earlier request went out whose answer never came, so that the effect may be its.
     pub resent: bool,
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::redis::{self, Endpoint, RedisStore, ScriptLoad};
-use super::{Answer, Listener, MemoryStore, Origin, Wakeups};
+use super::redis::{self, RedisStore, ScriptLoad};
+use super::{Answer, Endpoint, Listener, MemoryStore, Origin, Wakeups};
 use crate::client::Config;
 use crate::clock::BootInstant;
 use crate::error::Error;

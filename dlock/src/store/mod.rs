@@ -2,15 +2,18 @@
 
 mod answer;
 mod backend;
+mod endpoint;
 mod memory;
 mod redis;
 mod wakeups;
 
 pub use answer::Answer;
 pub(crate) use backend::{Listening, NodeId, Store};
+pub use endpoint::Endpoint;
 pub use memory::{MemoryStore, Post, ServerClock};
 pub use redis::{
-    Counter, Endpoint, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
-    RedisStats, RedisStore, ScriptLoad, source as script_source,
+    Counter, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
+    RedisStats, RedisStore, Script, ScriptLoad, decode, encode, encode_plain,
+    source as script_source,
 };
 pub use wakeups::{Listener, Origin, Wakeups};

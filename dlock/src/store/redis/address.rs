@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 /// A host name or IP address, and a port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Address {
-    pub(super) host: Arc<str>,
-    pub(super) port: u16,
+pub(crate) struct Address {
+    pub(crate) host: Arc<str>,
+    pub(crate) port: u16,
 }
 
 impl Address {
-    pub(super) fn new(host: &str, port: u16) -> Self {
+    pub(crate) fn new(host: &str, port: u16) -> Self {
         Self {
             host: host.into(),
             port,
@@ -20,7 +20,7 @@ impl Address {
 
     /// Reads `host:port` out of a redirect that came from `asked`. A server that does not know its
     /// own address leaves the host empty, which means: the one you asked. `?` means nobody knows.
-    pub(super) fn of_redirect(text: &str, asked: &Self) -> Option<Self> {
+    pub(crate) fn of_redirect(text: &str, asked: &Self) -> Option<Self> {
         // The last colon: IPv6 addresses come without brackets.
         let (host, port) = text.rsplit_once(':')?;
         let port = port.parse().ok()?;

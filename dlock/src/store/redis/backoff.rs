@@ -5,30 +5,30 @@ use std::time::Duration;
 /// Pauses that double from `first` to `longest`, each somewhere between half and all of it: clients that
 /// failed together do not come back together.
 #[derive(Debug)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     next: Duration,
     longest: Duration,
 }
 
 impl Backoff {
-    pub(super) fn new(first: Duration, longest: Duration) -> Self {
+    pub(crate) fn new(first: Duration, longest: Duration) -> Self {
         Self {
             next: first,
             longest,
         }
     }
 
-    /// Between the attempts of one request.
-    pub(super) fn of_request() -> Self {
+    /// Between the tries of one request.
+    pub(crate) fn of_request() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
 
-    /// Between attempts to connect.
-    pub(super) fn of_connect() -> Self {
+    /// Between tries to connect.
+    pub(crate) fn of_connect() -> Self {
         Self::new(Duration::from_millis(20), Duration::from_millis(500))
     }
 
-    pub(super) fn pause(&mut self) -> Duration {
+    pub(crate) fn pause(&mut self) -> Duration {
         let pause = jitter(self.next);
         self.next = (self.next * 2).min(self.longest);
         pause
@@ -36,6 +36,6 @@ impl Backoff {
 }
 
 /// Between half of `around` and all of it.
-pub(super) fn jitter(around: Duration) -> Duration {
+pub(crate) fn jitter(around: Duration) -> Duration {
     around.mul_f64(0.5 + fastrand::f64() / 2.0)
 }

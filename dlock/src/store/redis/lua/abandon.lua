@@ -1,6 +1,6 @@
 -- Undoes an acquire whatever became of it: gives the hold back, or leaves the line.
 --
--- KEYS  lock (see common.lua)
+-- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect in case it is still on its way
 --       (0 = it is not), 3 how to publish (see acquire.lua)
 -- Returns  1 a hold or a place was given up | {1, {channel, message, ...}} the same, and what is to be published
@@ -11,7 +11,7 @@ local till, pub, owner, known = tonumber(ARGV[2]), ARGV[3], '', {}
 local fields = call('HLEN', lock)
 if fields == 0 and till == 0 then return 0 end
 local time = call('TIME')
--- include: common.lua
+-- include: common
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end
 sweep(W)

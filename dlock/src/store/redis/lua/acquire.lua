@@ -49,7 +49,8 @@ local values = call('HMGET', lock, unpack(names))
 local known = {['@'] = ''}
 for i = 1, 11 do known[names[i]] = values[i] or '' end
 
--- The lock is held by others for certain, or by readers whom one more joins: what common.lua does, without its cost.
+-- The lock is held by others for certain, or by readers whom one more joins: what the common files do, without their
+-- cost.
 local us = time[2]
 if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local at = time[1] .. us
@@ -100,7 +101,7 @@ if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-
     end
   end
 end
--- include: common.lua
+-- include: common
 if tonumber(valid) < real then return {6, real} end
 if tonumber(f[11] or 0) > real then return {4} end
 refused = list_only_hold(fields)

@@ -1,6 +1,6 @@
 -- Reads the state of a lock; changes nothing.
 --
--- KEYS  lock (see common.lua)
+-- KEYS  lock (see common/record.lua)
 -- ARGV  1 how many holds, and how many waiters, to list at most
 -- Returns  {last token, holds, waiters, more holds, more waiters}
 --          holds    flat: id, mode, us left, token, owner ('' = the hold stands for itself), ...
@@ -9,7 +9,7 @@
 local call = redis.call
 local lock, id, owner, pub, known = KEYS[1], '', '', nil, {}
 local fields, time = call('HLEN', lock), call('TIME')
--- include: common.lua
+-- include: common
 local most, holds, waiters = tonumber(ARGV[1]), {}, {}
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end

@@ -1,7 +1,7 @@
 -- Gives a hold back and passes the lock on. Clients first try `HDEL <lock> =<hold id>`, which does the same if
 -- it is the only hold, nobody waits, and there is nothing else to note.
 --
--- KEYS  lock (see common.lua)
+-- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 in how many ms to forget the lock if that leaves it free ('' = when it expires anyway),
 --       3 last token handed out under this hold (0 = none but the granted one), 4 until when (server's time) an acquire
 --       with this id must have no effect (0 = none is on its way), 5 how to publish (see acquire.lua)
@@ -44,8 +44,8 @@ if not mine and (h or not alone) and till == 0 then return 0 end
 return (function()
 local time = call('TIME')
 
--- The only write hold, and only writers wait: pass_on() of common.lua in fewer steps and without numbers, because
--- the next holder waits for this script.
+-- The only write hold, and only writers wait: pass_on() of common/telling.lua in fewer steps and without numbers,
+-- because the next holder waits for this script.
 local owner, unheard = '', nil
 local us = time[2]
 if #us < 6 then us = string.rep('0', 6 - #us) .. us end
@@ -109,7 +109,7 @@ if plain and mine and not (w or short[5] or short[7] or short[9]) and #token == 
   end
 end
 local known = {}
--- include: common.lua
+-- include: common
 if unheard then
   unheard.line = W
   if not f[3] then W.head, W.front, W.tail = unheard.i, unheard.i + 1, unheard.i end

@@ -1,6 +1,6 @@
 -- Extends a hold's lease from now; never shortens it.
 --
--- KEYS  lock (see common.lua)
+-- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 lease in us
 -- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
 local call = redis.call
@@ -41,7 +41,7 @@ if not short[6] and at >= token then
 end
 
 local owner, pub, known = '', nil, {}
--- include: common.lua
+-- include: common
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)

@@ -1,6 +1,6 @@
 -- At the end of a local slice: lets the line in if anybody waits, otherwise carries on.
 --
--- KEYS  lock (see common.lua)
+-- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 last token handed out under this hold (0 = none but the granted one), 3 lease in us,
 --       4 the last token that the server named for this hold: if it has named another since, this is a late copy,
 --       which must not release, 5 until when (server's time) an acquire with this id must have no effect if this
@@ -15,7 +15,7 @@ local handed, lease, seen, till = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber
 local owner, known, fields = '', {}, call('HLEN', lock)
 if fields == 0 then return 0 end
 local time = call('TIME')
--- include: common.lua
+-- include: common
 local sole = not f[2] and fields == 2 and get1('=' .. id)
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end

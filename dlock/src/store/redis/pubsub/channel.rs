@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::super::node::NodeId;
 use crate::protocol::HoldId;
 use crate::slot::Slot;
+use crate::store::redis::node::NodeId;
 
 /// A channel's name: one lock's channel to this client.
 pub(super) type Name = Arc<str>;
@@ -32,7 +32,7 @@ pub(super) struct Channel {
 pub(super) enum State {
     /// On the way to being subscribed.
     Pending,
-    /// Subscribed at a node, on the link with this number.
+    /// Subscribed at a node, on the connection with this number.
     Live(NodeId, u64),
     /// Neither; the keeper will see to it.
     Lost,

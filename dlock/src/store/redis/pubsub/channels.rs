@@ -3,21 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::super::node::NodeId;
 use super::channel::{Channel, Name, State};
 use crate::protocol::HoldId;
 use crate::slot::Slot;
-
-/// How long a channel stays subscribed without listeners: a hot lock will need it again.
-const LINGER: Duration = Duration::from_secs(5);
-
-/// How many channels may linger.
-const LINGERING: usize = 1000;
+use crate::store::redis::node::NodeId;
 
 /// Channels by name. The lock is held for moments only.
 #[derive(Default)]
@@ -25,10 +18,12 @@ pub(super) struct Channels {
     table: Mutex<Table>,
 }
 
+/// What the lock guards.
 #[derive(Default)]
-struct Table {
-    channels: HashMap<Name, Channel>,
-    idle: usize,
+pub(super) struct Table {
+    pub(super) channels: HashMap<Name, Channel>,
+    /// How many of them nobody listens to.
+    pub(super) idle: usize,
 }
 
 /// What a new listener has to know.
@@ -36,13 +31,6 @@ pub(super) struct Joined {
     /// Nobody has asked for this channel to be subscribed yet.
     pub(super) is_new: bool,
     pub(super) changed: Arc<Notify>,
-}
-
-/// What is to be done, found by a sweep.
-#[derive(Default)]
-pub(super) struct Chores {
-    pub(super) subscribe: Vec<(Name, Slot)>,
-    pub(super) unsubscribe: Vec<(Name, NodeId, u64)>,
 }
 
 impl Channels {
@@ -138,12 +126,12 @@ impl Channels {
     }
 
     /// A channel is live now. The listeners that may have missed something.
-    pub(super) fn confirm(&self, name: &Name, node: NodeId, link: u64) -> Vec<HoldId> {
+    pub(super) fn confirm(&self, name: &Name, node: NodeId, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         let Some(channel) = table.channels.get_mut(name) else {
             return Vec::new();
         };
-        channel.state = State::Live(node, link);
+        channel.state = State::Live(node, number);
         channel.changed.notify_waiters();
         if std::mem::take(&mut channel.missed) {
             channel.holds.iter().cloned().collect()
@@ -161,20 +149,20 @@ impl Channels {
         }
     }
 
-    /// A link has ended. The listeners of its channels.
-    pub(super) fn lose_link(&self, link: u64) -> Vec<HoldId> {
+    /// A connection has ended. The listeners of its channels.
+    pub(super) fn lose_connection(&self, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         let lost = table.channels.values_mut();
-        lost.filter(|channel| matches!(channel.state, State::Live(_, on) if on == link))
+        lost.filter(|channel| matches!(channel.state, State::Live(_, on) if on == number))
             .flat_map(Channel::lose)
             .collect()
     }
 
-    /// The server has ended a subscription of a link. The channel's listeners, if it was not our wish.
-    pub(super) fn lose_channel(&self, name: &str, link: u64) -> Vec<HoldId> {
+    /// The server has ended a subscription of a connection. The channel's listeners, if it was not our wish.
+    pub(super) fn lose_channel(&self, name: &str, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         match table.channels.get_mut(name) {
-            Some(channel) if matches!(channel.state, State::Live(_, on) if on == link) => {
+            Some(channel) if matches!(channel.state, State::Live(_, on) if on == number) => {
                 channel.lose().collect()
             }
             _ => Vec::new(),
@@ -188,60 +176,30 @@ impl Channels {
     ) -> Vec<(Name, NodeId, u64)> {
         let mut moved = Vec::new();
         for (name, channel) in &mut self.lock().channels {
-            if let State::Live(node, link) = channel.state
+            if let State::Live(node, number) = channel.state
                 && owner(channel.slot) != Some(node)
             {
                 let _ = channel.lose();
-                moved.push((Arc::clone(name), node, link));
+                moved.push((Arc::clone(name), node, number));
             }
         }
         moved
     }
 
-    /// Whether a link has any channels.
-    pub(super) fn uses(&self, link: u64) -> bool {
+    /// Whether a connection has any channels.
+    pub(super) fn uses(&self, number: u64) -> bool {
         let table = self.lock();
         let mut channels = table.channels.values();
-        channels.any(|channel| matches!(channel.state, State::Live(_, on) if on == link))
+        channels.any(|channel| matches!(channel.state, State::Live(_, on) if on == number))
     }
 
-    /// Forgets what nobody has listened to for long, and finds what is lost but wanted.
-    pub(super) fn sweep(&self, now: Instant) -> Chores {
-        let mut chores = Chores::default();
-        let mut table = self.lock();
-        let mut too_many = table.idle.saturating_sub(LINGERING);
-        let mut done = Vec::new();
-        for (name, channel) in &mut table.channels {
-            match (channel.state, channel.idle_since) {
-                (State::Lost, None) => {
-                    channel.state = State::Pending;
-                    chores.subscribe.push((Arc::clone(name), channel.slot));
-                }
-                (State::Lost, Some(_)) => done.push(Arc::clone(name)),
-                (State::Live(node, link), Some(since)) => {
-                    if now - since >= LINGER || too_many > 0 {
-                        too_many = too_many.saturating_sub(1);
-                        chores.unsubscribe.push((Arc::clone(name), node, link));
-                        done.push(Arc::clone(name));
-                    }
-                }
-                // Its line decides once its turn comes.
-                (State::Pending, _) | (State::Live(..), None) => {}
-            }
-        }
-        for name in done {
-            table.forget(&name);
-        }
-        chores
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Table {
-    fn forget(&mut self, name: &Name) {
+    pub(super) fn forget(&mut self, name: &Name) {
         if let Some(channel) = self.channels.remove(name)
             && channel.idle_since.is_some()
         {

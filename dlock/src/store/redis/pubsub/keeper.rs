@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::PubSub;
-use super::line::Job;
+use super::hearing::PubSub;
+use super::jobs::Job;
 
 /// How often to look without being told.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -24,8 +24,8 @@ pub(super) async fn keep(pubsub: Arc<PubSub>) {
             let _ = timeout(INTERVAL, pubsub.nudge.notified()).await;
         }
         let chores = pubsub.channels.sweep(Instant::now());
-        for (name, node, link) in chores.unsubscribe {
-            pubsub.job(node, Job::Unsubscribe(name, link));
+        for (name, node, number) in chores.unsubscribe {
+            pubsub.job(node, Job::Unsubscribe(name, number));
         }
         for (name, slot) in chores.subscribe {
             pubsub.subscribe(&name, slot);

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::PubSub;
 use super::channel::Name;
+use super::hearing::PubSub;
 use crate::protocol::{HoldId, Nonce};
 use crate::store::{Listener, Origin};
 use crate::token::FencingToken;
@@ -13,11 +13,11 @@ use crate::token::FencingToken;
 #[must_use = "dropping it stops listening"]
 pub struct Listening {
     listener: Listener,
-    place: Option<Place>,
+    seat: Option<Seat>,
 }
 
-/// A listener's place at a channel.
-struct Place {
+/// A listener's seat at a channel.
+struct Seat {
     pubsub: Arc<PubSub>,
     name: Name,
     hold: HoldId,
@@ -27,7 +27,7 @@ impl Listening {
     pub(super) fn new(pubsub: &Arc<PubSub>, name: &Name, hold: &HoldId, nonce: Nonce) -> Self {
         Self {
             listener: pubsub.wakeups.listen(hold, Arc::clone(name), nonce),
-            place: Some(Place {
+            seat: Some(Seat {
                 pubsub: Arc::clone(pubsub),
                 name: Arc::clone(name),
                 hold: hold.clone(),
@@ -39,16 +39,16 @@ impl Listening {
     pub(super) fn deaf(listener: Listener) -> Self {
         Self {
             listener,
-            place: None,
+            seat: None,
         }
     }
 
     /// Whether wake-ups arrive at the moment; otherwise the waiter has to poll.
     #[must_use]
     pub fn is_subscribed(&self) -> bool {
-        self.place
+        self.seat
             .as_ref()
-            .is_some_and(|place| place.pubsub.channels.is_live(&place.name))
+            .is_some_and(|seat| seat.pubsub.channels.is_live(&seat.name))
     }
 
     /// What was granted before counts no more: the server is asked again.
@@ -62,7 +62,7 @@ impl Listening {
     }
 }
 
-impl Drop for Place {
+impl Drop for Seat {
     fn drop(&mut self) {
         self.pubsub.channels.leave(&self.name, &self.hold);
     }

@@ -1,0 +1,132 @@
+//! Many operations on locks of one node in one pipeline.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use tokio::time::Instant;
+
+use super::caller::Caller;
+use super::exchange::unknown_answer;
+use crate::clock::BootInstant;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::protocol::Op;
+use crate::store::Answer;
+use crate::store::redis::node::{DialFailure, Node, NodeId, Trouble, fatal};
+use crate::store::redis::wire::{Form, Pipeline, Refusal, Value, decode, unless_refused};
+
+/// How many operations of a batch find their way alone at the same time.
+const ALONE: usize = 64;
+
+impl Caller {
+    pub(crate) async fn call_batch(
+        self: &Arc<Self>,
+        node: NodeId,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Result<Answer, Error>> {
+        let found = self.servers.now().by_id(node).cloned();
+        let mut outcomes = match found {
+            Some(node) => self.pipeline(&node, batch, deadline).await,
+            // The node has left since the batch was put together.
+            None => batch.iter().map(|_| None).collect(),
+        };
+        let elsewhere: Vec<_> = (0..batch.len())
+            .filter(|index| outcomes[*index].is_none())
+            .collect();
+        let mut found = stream::iter(elsewhere)
+            .map(|index| async move {
+                let (key, op) = &batch[index];
+                (index, self.call(key, op, deadline).await)
+            })
+            .buffer_unordered(ALONE);
+        while let Some((index, outcome)) = found.next().await {
+            outcomes[index] = Some(outcome);
+        }
+        drop(found);
+        outcomes.into_iter().flatten().collect()
+    }
+
+    /// Sends all of them once; `None` for those that the node sends elsewhere.
+    async fn pipeline(
+        self: &Arc<Self>,
+        node: &Arc<Node>,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Option<Result<Answer, Error>>> {
+        let all = |error: Error| batch.iter().map(|_| Some(Err(error.clone()))).collect();
+        let mut session = match node.connected(deadline).await {
+            Ok(session) => session,
+            Err(DialFailure::Fatal(error)) => return all(error),
+            Err(DialFailure::Trouble(trouble)) => {
+                self.env.refresh.request();
+                return all(trouble.into_error());
+            }
+        };
+        let (sent, sent_at) = (Instant::now(), BootInstant::now());
+        let mut pipeline = Pipeline::with_capacity(batch.len());
+        let mut forms = Vec::with_capacity(batch.len());
+        for (key, op) in batch {
+            let form = self.form(key, op, sent);
+            forms.push(form);
+            pipeline.add_command(self.compose(form, key, op, (node, false), sent_at));
+        }
+        let until = deadline.min(sent + self.env.options.response_timeout);
+        match session.connection.request_all(&pipeline, until).await {
+            Ok(values) => {
+                node.answered();
+                let items = batch.iter().zip(forms.into_iter().zip(values));
+                items
+                    .map(|(item, (form, value))| self.read(node, item, form, value, sent_at))
+                    .collect()
+            }
+            Err(why) => {
+                self.env.stats.unanswered.count();
+                self.env.refresh.request();
+                all(node.unanswered(&session, sent, why).into_error())
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        node: &Arc<Node>,
+        (key, op): &(LockKey, Op),
+        form: Form,
+        value: Value,
+        sent_at: BootInstant,
+    ) -> Option<Result<Answer, Error>> {
+        let error = match unless_refused(value) {
+            Ok(value) if form.falls_short(&value) => {
+                self.crowds.mark(key.slot(), Instant::now());
+                return None;
+            }
+            Ok(value) => {
+                let answer = decode(op, &value).map(|reply| Answer {
+                    reply,
+                    from: node.id().origin(),
+                    sent_at,
+                    resent: false,
+                });
+                return Some(answer.ok_or_else(|| unknown_answer(node, key, op)));
+            }
+            Err(error) => error,
+        };
+        let at = node.address();
+        match Refusal::of(&error, at) {
+            Refusal::Moved(_) | Refusal::Ask(_) | Refusal::NoScript => None,
+            Refusal::Fatal(kind) => Some(Err(fatal(
+                kind,
+                &error,
+                at,
+                key.as_str(),
+                &self.env.options,
+            ))),
+            Refusal::ReadOnly | Refusal::Later => {
+                self.env.stats.deferred.count();
+                self.env.refresh.request();
+                Some(Err(Trouble::Refused(at.clone(), error).into_error()))
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The ordinary call: one request, one answer.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::crowds::Crowds;
+use super::exchange::{Exchange, answered, wants_another};
+use super::route::Route;
+use crate::clock::BootInstant;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::protocol::{Op, validity};
+use crate::store::Answer;
+use crate::store::redis::env::Env;
+use crate::store::redis::node::Node;
+use crate::store::redis::topology::Servers;
+use crate::store::redis::wire::{Cmd, Form, Preface, PublishMode, command, decode};
+
+/// Sends operations to the servers.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(super) env: Arc<Env>,
+    pub(super) servers: Arc<Servers>,
+    pub(super) crowds: Crowds,
+}
+
+impl Caller {
+    pub(crate) fn new(env: &Arc<Env>, servers: &Arc<Servers>) -> Self {
+        Self {
+            env: Arc::clone(env),
+            servers: Arc::clone(servers),
+            crowds: Crowds::new(),
+        }
+    }
+
+    /// Carries out an operation, whatever it takes until `deadline`.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        key: &LockKey,
+        op: &Op,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        // Writing the request takes next to no time: the timeout may count from before.
+        let sent = Instant::now();
+        let form = self.form(key, op, sent);
+        let node = self.servers.now().node(key.slot()).cloned();
+        // The ordinary case ends here; all others share one boxed future.
+        let first = match node.as_ref().and_then(|node| Some((node, node.session()?))) {
+            Some((node, mut session)) => {
+                let sent_at = BootInstant::now();
+                let cmd = self.compose(form, key, op, (node, false), sent_at);
+                let until = deadline.min(sent + self.env.options.response_timeout);
+                // Redis writes to its connections in the reverse of the order in which they have got
+                // something to be told: behind a `PING`, the next holder hears before this client does.
+                let result = if form != Form::Plain && op.passes_on() {
+                    let request = session.connection.request_behind(Preface::Ping, cmd, until);
+                    Box::pin(request).await
+                } else {
+                    session.connection.request(&cmd, until).await
+                };
+                if let Ok(value) = &result
+                    && !form.falls_short(value)
+                    && let Some(reply) = decode(op, value)
+                    && !wants_another(&reply)
+                {
+                    answered(node, &reply, sent_at);
+                    return Ok(Answer {
+                        reply,
+                        from: node.id().origin(),
+                        sent_at,
+                        resent: false,
+                    });
+                }
+                Some(Exchange {
+                    node: Arc::clone(node),
+                    asking: false,
+                    session,
+                    sent,
+                    sent_at,
+                    result,
+                })
+            }
+            None => None,
+        };
+        let route = Route::new(self, key, op, form, deadline);
+        Box::pin(route.follow(first)).await
+    }
+
+    /// The form of the first request.
+    pub(super) fn form(&self, key: &LockKey, op: &Op, now: Instant) -> Form {
+        if self.crowds.has(key.slot(), now) {
+            Form::Hash
+        } else {
+            Form::uncontended(op)
+        }
+    }
+
+    /// The request as it leaves for a node now, perhaps behind `ASKING`.
+    pub(super) fn compose(
+        &self,
+        form: Form,
+        key: &LockKey,
+        op: &Op,
+        (node, asking): (&Node, bool),
+        now: BootInstant,
+    ) -> Cmd {
+        let valid_until = match op {
+            Op::Acquire { .. } => {
+                let validity = validity(self.env.options.response_timeout);
+                node.time.valid_until(now, validity)
+            }
+            _ => node.time.latest_valid(),
+        };
+        let publishing = if asking {
+            self.publishing_behind_asking()
+        } else {
+            self.publishing()
+        };
+        command(form, key, op, publishing, valid_until)
+    }
+
+    /// How scripts are told to publish.
+    pub(crate) fn publishing(&self) -> &'static str {
+        self.env.publish.get().letter(self.servers.is_cluster())
+    }
+
+    /// How scripts are told to publish at a node that a slot is moving to.
+    fn publishing_behind_asking(&self) -> &'static str {
+        match self.env.publish.get() {
+            PublishMode::Sharded => "R",
+            mode => mode.letter(self.servers.is_cluster()),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What an answer, or none, means for the way of an operation: redirects, refusals, pauses.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::exchange::{Exchange, answered, unknown_answer};
+use super::route::{Route, Then};
+use crate::clock::BootInstant;
+use crate::error::Error;
+use crate::protocol::Reply;
+use crate::store::Answer;
+use crate::store::redis::address::Address;
+use crate::store::redis::node::{NoAnswer, Node, Session, Trouble, fatal};
+use crate::store::redis::wire::{Form, Refusal, ServerError, decode, notes, unless_refused};
+
+/// Redirects followed without a pause; more of them in a row mean that nodes disagree.
+const HOPS: u32 = 4;
+
+impl Route<'_> {
+    /// The outcome, or how to go on.
+    pub(super) fn judge(&mut self, exchange: Exchange) -> ControlFlow<Result<Answer, Error>, Then> {
+        let node = exchange.node;
+        let value = match exchange.result {
+            Ok(value) => value,
+            Err(no_answer) => {
+                self.resent = true;
+                self.unanswered(&node, &exchange.session, exchange.sent, no_answer);
+                return ControlFlow::Continue(Then::Pause);
+            }
+        };
+        node.answered();
+        let value = match unless_refused(value) {
+            Ok(value) => value,
+            Err(error) => return self.refused(&node, exchange.asking, error),
+        };
+        if self.form.falls_short(&value) {
+            self.caller.crowds.mark(self.key.slot(), Instant::now());
+            self.form = Form::Hash;
+            return ControlFlow::Continue(Then::Again);
+        }
+        let Some(reply) = decode(self.op, &value) else {
+            return ControlFlow::Break(Err(unknown_answer(&node, self.key, self.op)));
+        };
+        match reply {
+            Reply::Again => ControlFlow::Continue(Then::Again),
+            Reply::TooLate(time) => {
+                node.time.learn(time, BootInstant::now());
+                // Once is for a time that was not known; a request that is on its way for so long has trouble.
+                self.hops += 1;
+                ControlFlow::Continue(if self.hops <= HOPS {
+                    Then::Again
+                } else {
+                    Then::Pause
+                })
+            }
+            reply => {
+                answered(&node, &reply, exchange.sent_at);
+                if exchange.asking {
+                    self.caller.pass_notes(self.key.slot(), notes(&value));
+                }
+                ControlFlow::Break(Ok(Answer {
+                    reply,
+                    from: node.id().origin(),
+                    sent_at: exchange.sent_at,
+                    resent: self.resent,
+                }))
+            }
+        }
+    }
+
+    fn unanswered(&mut self, node: &Arc<Node>, session: &Session, sent: Instant, why: NoAnswer) {
+        let env = &self.caller.env;
+        env.stats.unanswered.count();
+        env.refresh.request();
+        self.note(node.unanswered(session, sent, why));
+    }
+
+    fn refused(
+        &mut self,
+        node: &Arc<Node>,
+        asking: bool,
+        error: ServerError,
+    ) -> ControlFlow<Result<Answer, Error>, Then> {
+        let env = &self.caller.env;
+        let then = match Refusal::of(&error, node.address()) {
+            Refusal::Moved(to) => {
+                env.stats.moved.count();
+                env.refresh.request_after_redirect(node.address());
+                self.redirect(to, false)
+            }
+            Refusal::Ask(to) => {
+                env.stats.asked.count();
+                self.redirect(to, true)
+            }
+            Refusal::NoScript => {
+                env.stats.no_script.count();
+                // By way of the slot's owner: what it said of the slot may have changed since.
+                self.form = Form::Text;
+                if !asking {
+                    self.next = Some((Arc::clone(node), false));
+                }
+                Then::Again
+            }
+            Refusal::ReadOnly => {
+                env.stats.read_only.count();
+                env.refresh.request();
+                Then::Pause
+            }
+            Refusal::Later => {
+                env.stats.deferred.count();
+                env.refresh.request();
+                Then::Pause
+            }
+            Refusal::Fatal(kind) => {
+                let (at, key) = (node.address(), self.key.as_str());
+                return ControlFlow::Break(Err(fatal(kind, &error, at, key, &env.options)));
+            }
+        };
+        self.note(Trouble::Refused(node.address().clone(), error));
+        ControlFlow::Continue(then)
+    }
+
+    fn redirect(&mut self, to: Option<Address>, asking: bool) -> Then {
+        let Some(to) = to else {
+            return Then::Pause;
+        };
+        self.next = Some((self.caller.servers.node_at(to), asking));
+        self.hops += 1;
+        if self.hops <= HOPS {
+            Then::Again
+        } else {
+            Then::Pause
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Getting operations carried out: the ordinary way of one (`caller.rs`), the way of one that is redirected or has to
+//! be sent again (`route.rs`, `judge.rs`), many for one node (`batch.rs`), questions to all (`walk.rs`), and the try at
+//! the start (`probe.rs`). Only the store calls; it asks `topology` where, `node` for a connection, and `wire` what to
+//! say.
+
+mod batch;
+mod caller;
+mod crowds;
+mod exchange;
+mod judge;
+mod notes;
+mod probe;
+mod route;
+mod walk;
+
+pub(super) use caller::Caller;
+pub(super) use probe::probe;

@@ -1,0 +1,156 @@
+//! The way of an operation that was not answered at once: sent again, after a pause or elsewhere, while there is time.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::caller::Caller;
+use super::exchange::Exchange;
+use crate::clock::BootInstant;
+use crate::error::{Error, ErrorKind, Step};
+use crate::key::LockKey;
+use crate::protocol::Op;
+use crate::store::Answer;
+use crate::store::redis::backoff::Backoff;
+use crate::store::redis::node::{DialFailure, Node, Trouble};
+use crate::store::redis::wire::{Form, Preface};
+
+/// The way of one operation that was not answered at once.
+pub(super) struct Route<'a> {
+    pub(super) caller: &'a Arc<Caller>,
+    pub(super) key: &'a LockKey,
+    pub(super) op: &'a Op,
+    pub(super) deadline: Instant,
+    pub(super) form: Form,
+    /// Where a redirect points, and whether to say `ASKING` there.
+    pub(super) next: Option<(Arc<Node>, bool)>,
+    pub(super) resent: bool,
+    pub(super) hops: u32,
+    pub(super) backoff: Backoff,
+    pub(super) last: Option<Trouble>,
+}
+
+/// What to do after a request in vain.
+pub(super) enum Then {
+    Again,
+    Pause,
+}
+
+impl<'a> Route<'a> {
+    pub(super) fn new(
+        caller: &'a Arc<Caller>,
+        key: &'a LockKey,
+        op: &'a Op,
+        form: Form,
+        deadline: Instant,
+    ) -> Self {
+        Self {
+            caller,
+            key,
+            op,
+            deadline,
+            form,
+            next: None,
+            resent: false,
+            hops: 0,
+            backoff: Backoff::of_request(),
+            last: None,
+        }
+    }
+
+    /// Goes on from the first request, if one was sent, until there is an answer or no time left.
+    pub(super) async fn follow(mut self, first: Option<Exchange>) -> Result<Answer, Error> {
+        let mut last = first;
+        loop {
+            let then = match last.take() {
+                Some(exchange) => match self.judge(exchange) {
+                    ControlFlow::Break(outcome) => return outcome,
+                    ControlFlow::Continue(then) => then,
+                },
+                None => Then::Again,
+            };
+            let now = Instant::now();
+            if matches!(then, Then::Pause) {
+                sleep_until(self.deadline.min(now + self.backoff.pause())).await;
+            }
+            if Instant::now() >= self.deadline {
+                return Err(self.give_up());
+            }
+            match self.send().await {
+                Ok(exchange) => last = Some(exchange),
+                Err(Some(error)) => return Err(error),
+                // No connection: others may be better informed after a pause.
+                Err(None) => {
+                    let pause = self.backoff.pause();
+                    sleep_until(self.deadline.min(Instant::now() + pause)).await;
+                }
+            }
+        }
+    }
+
+    /// Sends the request once; an error if that can never work, `None` if it did not work now.
+    async fn send(&mut self) -> Result<Exchange, Option<Error>> {
+        let next = self.next.take().or_else(|| {
+            let topology = self.caller.servers.now();
+            Some((Arc::clone(topology.node(self.key.slot())?), false))
+        });
+        let Some((node, asking)) = next else {
+            self.note(Trouble::Nobody);
+            self.caller.env.refresh.request();
+            return Err(None);
+        };
+        let mut session = match node.connected(self.deadline).await {
+            Ok(session) => session,
+            Err(DialFailure::Fatal(error)) => return Err(Some(error)),
+            Err(DialFailure::Trouble(trouble)) => {
+                self.note(trouble);
+                self.caller.env.refresh.request();
+                return Err(None);
+            }
+        };
+        let (sent, sent_at) = (Instant::now(), BootInstant::now());
+        let to = (&*node, asking);
+        let cmd = (self.caller).compose(self.form, self.key, self.op, to, sent_at);
+        let until = self
+            .deadline
+            .min(sent + self.caller.env.options.response_timeout);
+        let result = if asking {
+            // Whatever came between the two would use the `ASKING` up.
+            session
+                .connection
+                .request_behind(Preface::Asking, cmd, until)
+                .await
+        } else {
+            session.connection.request(&cmd, until).await
+        };
+        Ok(Exchange {
+            node,
+            asking,
+            session,
+            sent,
+            sent_at,
+            result,
+        })
+    }
+
+    /// Keeps the trouble that tells most: silence tells nothing.
+    pub(super) fn note(&mut self, trouble: Trouble) {
+        if self.last.is_none() || !matches!(trouble, Trouble::Silence(_)) {
+            self.last = Some(trouble);
+        }
+    }
+
+    fn give_up(self) -> Error {
+        match self.last {
+            Some(trouble) => trouble.into_error(),
+            None => Error::new(
+                ErrorKind::Timeout(Step::Request),
+                format!(
+                    "the deadline of {} passed before it was sent",
+                    self.op.name()
+                ),
+            ),
+        }
+    }
+}

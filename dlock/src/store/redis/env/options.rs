@@ -1,0 +1,78 @@
+//! How to reach Redis.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::store::redis::address::Address;
+
+/// How to reach and log in to Redis. Its `Debug` never shows the password.
+#[derive(Debug, Clone)]
+pub struct RedisOptions {
+    /// Hosts and ports to start from; any node of a cluster will do.
+    pub seeds: Vec<(String, u16)>,
+    /// Whether to speak TLS.
+    pub tls: bool,
+    /// The ACL user; `None` is the default user.
+    pub username: Option<String>,
+    /// The password.
+    pub password: Option<Password>,
+    /// The database; a cluster has only 0.
+    pub database: i64,
+    /// How long one try to connect and log in may take.
+    pub connect_timeout: Duration,
+    /// How long to wait for an answer before the connection is replaced.
+    pub response_timeout: Duration,
+    /// The prefix of the locks' keys: rights are probed under it.
+    pub prefix: String,
+}
+
+impl RedisOptions {
+    /// Plain TCP to these seeds, without a password.
+    #[must_use]
+    pub fn new(seeds: Vec<(String, u16)>) -> Self {
+        Self {
+            seeds,
+            tls: false,
+            username: None,
+            password: None,
+            database: 0,
+            connect_timeout: Duration::from_millis(500),
+            response_timeout: Duration::from_secs(1),
+            prefix: "dlock".to_owned(),
+        }
+    }
+
+    /// The addresses to start from.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
+        let seeds = self.seeds.iter();
+        seeds.map(|(host, port)| Address::new(host, *port))
+    }
+
+    /// The user's name, for error messages.
+    pub(crate) fn user(&self) -> &str {
+        self.username.as_deref().unwrap_or("default")
+    }
+}
+
+/// A password; its `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(String);
+
+impl Password {
+    /// Wraps a password.
+    #[must_use]
+    pub fn new(password: impl Into<String>) -> Self {
+        Self(password.into())
+    }
+
+    /// The password itself, to log in with.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}

@@ -1,0 +1,45 @@
+//! The background tasks of one store.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::task::{AbortHandle, JoinSet};
+
+/// Tasks that end together, at the latest with this value.
+pub(crate) struct Tasks(Mutex<Option<JoinSet<()>>>);
+
+impl Tasks {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Some(JoinSet::new())))
+    }
+
+    /// Starts a task on the current runtime; `None` once closed.
+    pub(crate) fn spawn(
+        &self,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<AbortHandle> {
+        let mut set = self.lock();
+        let set = set.as_mut()?;
+        while set.try_join_next().is_some() {}
+        Some(set.spawn(task))
+    }
+
+    /// Ends all tasks; no new ones start.
+    pub(crate) fn close(&self) {
+        let set = self.lock().take();
+        // Outside of the lock: a task's own values are dropped here.
+        drop(set);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<JoinSet<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let running = self.lock().as_ref().map(JoinSet::len);
+        f.debug_struct("Tasks").field("running", &running).finish()
+    }
+}

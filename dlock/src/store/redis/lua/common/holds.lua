@@ -1,0 +1,109 @@
+-- Holds: recording, taking away, and clearing away those whose leases are over.
+-- Before it stand record.lua and commit.lua.
+
+local function count_owner(of, mode, change)
+  if of == '' then return end
+  local r, w = match(get1('@' .. of) or '0 0', '^(%d+) (%d+)$')
+  r, w = mode == 'r' and r + change or r + 0, mode == 'w' and w + change or w + 0
+  set('@' .. of, r + w > 0 and fmt('%d %d', r, w) or '')
+end
+
+local function hold(hold_id, mode, deadline, token, of)
+  local k = reads + writes + 1
+  if k == 1 or deadline < earliest then earliest = deadline end
+  if mode == 'w' then writes = writes + 1 else reads = reads + 1 end
+  set('h' .. k, hold_id)
+  set('+' .. hold_id, fmt('%s %d %d %d ', mode, deadline, token, k) .. of)
+  count_owner(of, mode, 1)
+  local reviewed, first = match(get1('e') or '', '^(%d+) (%d+)$')
+  if reviewed and deadline < first + 0 then set('e', fmt('%s %d', reviewed, deadline)) end
+end
+
+-- Takes a hold away; the last one of the list gets its number.
+local function unhold(hold_id, mode, k, of)
+  local n = reads + writes
+  if k < n then
+    local moved = get1('h' .. n)
+    local before, after = match(get1('+' .. moved), '^(%a %d+ %d+ )%d+( .*)$')
+    set('+' .. moved, before .. k .. after)
+    set('h' .. k, moved)
+  end
+  set('h' .. n, '')
+  set('+' .. hold_id, '')
+  if mode == 'w' then writes = writes - 1 else reads = reads - 1 end
+  count_owner(of, mode, -1)
+end
+
+-- A hold whose lease is not over: its fields.
+local function live_hold(who)
+  local mode, deadline, token, k, of = match(get1('+' .. who) or '', '^(%a) (%d+) (%d+) (%d+) (.*)$')
+  if not mode or tonumber(deadline) <= now then return nil end
+  return {id = who, mode = mode, deadline = tonumber(deadline), token = tonumber(token), k = tonumber(k), owner = of}
+end
+
+-- At the end of a write phase everybody who reads and waits enters next.
+local function end_write_phase()
+  if writes == 0 then R.phase = R.tail end
+end
+
+-- Goes through the holds from `from` down, at most a piece of them, and takes the expired ones away, until `stop`
+-- says so of one that lives. Returns the number of the next one: 0 at the end.
+local function walk(from, stop)
+  local k, size, wrote = from, 1, writes > 0
+  local least = max(from - PIECE, 0)
+  while k > least do
+    local first, fields, records = max(k - size + 1, least + 1), {}, {}
+    for i = first, k do fields[#fields + 1] = 'h' .. i end
+    local ids = get(fields)
+    for i, of in ipairs(ids) do records[i] = '+' .. of end
+    records = get(records)
+    for i = #ids, 1, -1 do
+      local mode, deadline, _, of = match(records[i], '^(%a) (%d+) (%d+) %d+ (.*)$')
+      if tonumber(deadline) <= now then
+        unhold(ids[i], mode, first + i - 1, of)
+      elseif stop(mode, tonumber(deadline), of) then
+        if wrote then end_write_phase() end
+        return first + i - 1
+      end
+    end
+    k, size = first - 1, size * 8
+  end
+  if wrote then end_write_phase() end
+  return k
+end
+
+-- Takes all expired holds away, and finds out when the next one may expire. In pieces: `again` if there are more.
+local function review()
+  if earliest > now or reads + writes == 0 then return end
+  local from, first = match(get1('e') or '', '^(%d+) (%d+)$')
+  if first and first + 0 <= now then from, first = nil, nil end -- One that was reviewed is over by now: all over again.
+  from, first = min(tonumber(from) or math.huge, reads + writes), tonumber(first) or math.huge
+  local left = walk(from, function(_, deadline)
+    first = min(first, deadline)
+    return false
+  end)
+  if left > 0 then
+    again = true
+    set('e', fmt('%d %d', left, min(first, 9007199254740991)))
+  else
+    earliest = first
+    if get1('e') then set('e', '') end
+  end
+end
+
+-- A live hold: until when it lasts at least. Takes expired ones away that it meets.
+local function witness()
+  if reads + writes == 0 then return nil end
+  if earliest > now then return earliest end
+  local found
+  local left = walk(reads + writes, function(_, deadline)
+    found = deadline
+    return true
+  end)
+  if found then
+    if reads + writes == 1 then earliest = found end
+    return found
+  end
+  again = left > 0
+  return again and now + 1 or nil
+end

@@ -1,0 +1,89 @@
+-- The record of a lock: its fields, how they are read, and the lock's time. The first of the files that the operations
+-- share; they are included after the short paths, which pay nothing for them. Before it stand `call`, `lock`, `time`,
+-- `id`, `owner`, `pub` (how to publish, where messages are sent) and `known` (fields that have been read; '' for absent
+-- ones).
+--
+-- KEYS[1] lock: one hash is the whole lock, so that it moves, expires and is evicted as one.
+--   t        last token granted. The lock's time does not go back behind it
+--   =<id>    the only hold, while nobody waits: '<mode> <us from t to its deadline> <owner>'; its token is t. A write
+--            hold without owner as it was granted: '<ms from t to its deadline + 1001>'
+-- The others are there while several hold, somebody waits, or a request must stay without effect:
+--   h        '1 <reads> <writes> <earliest>': how many hold; before <earliest> none of them can have expired
+--   h<k>     the id of hold k: 1 to reads + writes, without holes
+--   +<id>    a hold: '<mode> <deadline> <token> <k> <owner>'; empty owner = the hold stands for itself
+--   @<owner> '<reads> <writes>': how many of them are an explicit owner's
+--   e        '<k> <earliest>': holds above k have been reviewed, and none of them ends before <earliest>
+--   w        '1 <count> <head> <front> <tail>': the line of writers. Before <front> nobody waits who can hear
+--   r        '1 <count> <head> <front> <tail> <phase> <told>': the line of readers. Those up to <phase> enter
+--            before the next writer, those up to <told> know of it
+--   W<i>, R<i>  a waiter: '<id> <deadline> <readers before it> <ear> <nonce> <owner>'. Ear: 0 not subscribed yet,
+--            1 hears SPUBLISH, 3 hears PUBLISH, 2 should have heard and has not: the place is kept, but holds
+--            nobody up
+--   ?<id>    the field of its place
+--   x        until when the key is kept
+--   o        how far the lock's time is ahead of the server's, since the server's clock was set back
+--   -<id>    until when (server's time) an acquire with this id that is still on its way has no effect
+--   z, z<i>  '<head> <tail>' and '<until> <id>': those ids in their order
+-- An empty value is void: as good as absent. The 1 in h, w and r is the version of this record.
+-- Times are in us, and but for `-` and `z` the lock's: the server's, which goes on where it was if the clock is set
+-- back by more than a second, and waits for the clock if by less.
+--
+-- One HSET commits a change: what goes is made void by it, and removed afterwards. Nobody is told before.
+local PIECE = 128 -- what is done to many holds or waiters is done to so many in one script
+local CLEAR = 64 -- waiters whose places are over and whom one script removes
+local FEW = 64 -- waiters that do not hear whom one script passes over
+local MEMORY, SLACK = 60000000, 10000000 -- us: a free lock is remembered so long; keys are kept for more than promised
+local fmt, max, min, match = string.format, math.max, math.min, string.match
+
+local pending, order = {}, {}
+local function set(field, value)
+  if pending[field] == nil then order[#order + 1] = field end
+  pending[field] = value
+end
+-- The fields of a list, as this script leaves them; false for what is absent or void.
+local function get(fields)
+  local missing = {}
+  for _, field in ipairs(fields) do
+    if pending[field] == nil and known[field] == nil then missing[#missing + 1] = field end
+  end
+  if missing[1] then
+    for i, value in ipairs(call('HMGET', lock, unpack(missing))) do known[missing[i]] = value or '' end
+  end
+  local values = {}
+  for i, field in ipairs(fields) do
+    local value = pending[field] or known[field]
+    values[i] = value ~= '' and value
+  end
+  return values
+end
+local function get1(field) return get({field})[1] end
+
+local f = get({'t', 'h', 'w', 'r', 'x', 'o', 'e', 'z', '+' .. id, '?' .. id, '-' .. id, '@' .. owner})
+local last, offset = tonumber(f[1] or 0), tonumber(f[6] or 0)
+local refused
+if not last or last >= 9007199254740991 then
+  refused = 'DLOCKFOREIGN the last token in this hash is none'
+end
+local reads, writes, earliest = match(f[2] or '1 0 0 0', '^1 (%d+) (%d+) (%d+)$')
+local W, R = {kind = 'W', field = 'w'}, {kind = 'R', field = 'r'}
+W.count, W.head, W.front, W.tail = match(f[3] or '1 0 1 1 0', '^1 (%d+) (%d+) (%d+) (%d+)$')
+R.count, R.head, R.front, R.tail, R.phase, R.told =
+  match(f[4] or '1 0 1 1 0 0 0', '^1 (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if not (reads and W.count and R.count) then
+  refused = 'DLOCKFOREIGN this lock was written by another version of dlock'
+end
+if refused then return redis.error_reply(refused) end
+reads, writes, earliest = reads + 0, writes + 0, earliest + 0
+for _, line in ipairs({W, R}) do
+  for name, value in pairs(line) do line[name] = tonumber(value) or value end
+end
+
+local real = time[1] * 1000000 + time[2]
+local now = real + offset
+if now < last then
+  if last - now > 1000000 then
+    offset = last - real
+    set('o', fmt('%d', offset))
+  end
+  now = last
+end

@@ -1,0 +1,57 @@
+//! Opening a connection and logging in.
+
+use std::io;
+
+use redis::{AsyncConnectionConfig, ProtocolVersion, PushInfo, RedisConnectionInfo, RedisError};
+use tokio::time::timeout;
+
+use super::connection::Connection;
+use super::stream::open;
+use super::tls;
+use crate::store::redis::address::Address;
+use crate::store::redis::env::RedisOptions;
+use crate::store::redis::wire::Push;
+
+/// Requests that may wait to be written. Many tasks share a connection, and none of them should wait
+/// for room.
+const BUFFER: usize = 1024;
+
+/// Connects and logs in within the connect timeout. `on_push` hears of everything that is no reply, and of the
+/// connection's end.
+pub(crate) async fn connect(
+    options: &RedisOptions,
+    address: &Address,
+    on_push: impl Fn(Push<'_>) + Send + Sync + 'static,
+) -> Result<Connection, RedisError> {
+    // RESP3 for the pushes: they tell at once when a connection ends, not only the next request.
+    let mut login = RedisConnectionInfo::default()
+        .set_protocol(ProtocolVersion::RESP3)
+        .set_lib_name("dlock", env!("CARGO_PKG_VERSION"))
+        .set_db(options.database);
+    if let Some(username) = &options.username {
+        login = login.set_username(username);
+    }
+    if let Some(password) = &options.password {
+        login = login.set_password(password.reveal());
+    }
+    // Requests bring their own timeouts.
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(options.connect_timeout))
+        .set_response_timeout(None)
+        .set_pipeline_buffer_size(BUFFER)
+        .set_push_sender(move |push: PushInfo| {
+            on_push(Push::of(&push));
+            Ok::<(), ()>(())
+        });
+    if options.tls {
+        return tls::open(address, login, &config).await;
+    }
+    let connecting = async {
+        let stream = open(address).await?;
+        Connection::over(stream, &login, config).await
+    };
+    let slow = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+    timeout(options.connect_timeout, connecting)
+        .await
+        .map_err(slow)?
+}

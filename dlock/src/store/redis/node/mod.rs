@@ -1,0 +1,24 @@
+//! One server: the connection to it that comes back, what its clock shows, and what it means when it does not answer.
+//! `server.rs` is what the rooms above hold on to (`topology`, `call`, `pubsub`); `login.rs` also opens the connections
+//! of `pubsub`. This is the only room that drives the redis crate's connections; it asks for a survey through `env`, and
+//! knows nothing of slots.
+
+mod connection;
+mod denial;
+mod dial;
+mod gather;
+mod login;
+mod parts;
+mod server;
+mod server_time;
+mod stream;
+mod tls;
+mod trouble;
+
+pub(super) use connection::{Connection, NoAnswer, Session};
+pub(super) use denial::fatal;
+pub(super) use dial::DialFailure;
+pub(super) use login::connect;
+pub(super) use server::Node;
+pub use server::NodeId;
+pub(super) use trouble::Trouble;

@@ -1,0 +1,216 @@
+//! One server, and the connection to it that comes back.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+use super::connection::{NoAnswer, Session};
+use super::dial::{Dial, DialFailure, Dialing};
+use super::server_time::ServerTime;
+use super::trouble::Trouble;
+use crate::error::Error;
+use crate::store::Origin;
+use crate::store::redis::address::Address;
+use crate::store::redis::env::Env;
+
+/// Names a server within one store, for as long as the store knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// As messages and answers name their sender.
+    pub(crate) fn origin(self) -> Origin {
+        Origin::of(self.0)
+    }
+
+    /// Stands for no node at all.
+    pub(crate) const NOBODY: Self = Self(u32::MAX);
+}
+
+/// How long one caller waits for a connection before it looks at the topology again.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// A server.
+pub(crate) struct Node {
+    id: NodeId,
+    address: Address,
+    env: Arc<Env>,
+    session: ArcSwapOption<Session>,
+    pub(super) dial: watch::Sender<Dial>,
+    pub(crate) time: ServerTime,
+    /// Since when no request was answered, in ms after `born`, plus one; 0 while all is well.
+    silent_since: AtomicU64,
+    born: Instant,
+}
+
+impl Node {
+    pub(crate) fn new(address: Address, env: &Arc<Env>) -> Arc<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Arc::new(Self {
+            id: NodeId(NEXT.fetch_add(1, Ordering::Relaxed)),
+            address,
+            env: Arc::clone(env),
+            session: ArcSwapOption::empty(),
+            dial: watch::Sender::default(),
+            time: ServerTime::new(),
+            silent_since: AtomicU64::new(0),
+            born: Instant::now(),
+        })
+    }
+
+    pub(crate) fn id(&self) -> NodeId {
+        self.id
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(crate) fn env(&self) -> &Arc<Env> {
+        &self.env
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.session.load().is_some()
+    }
+
+    /// The connection, if there is one now.
+    pub(crate) fn session(&self) -> Option<Session> {
+        self.session.load().as_deref().cloned()
+    }
+
+    /// The connection, made if need be; waits a moment for it, at most until `deadline`.
+    pub(crate) async fn connected(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<Session, DialFailure> {
+        let mut dial = self.dial.subscribe();
+        if let Some(session) = self.session() {
+            return Ok(session);
+        }
+        if !self.start_dialing() {
+            return Err(DialFailure::Fatal(Error::closed()));
+        }
+        let patience =
+            deadline.min(Instant::now() + self.env.options.connect_timeout.min(PATIENCE));
+        // A timeout here only means that there is no news; what is known is told below.
+        let _ = timeout_at(patience, dial.changed()).await;
+        if let Some(session) = self.session() {
+            return Ok(session);
+        }
+        let failed = dial.borrow().failed.clone();
+        Err(failed.unwrap_or_else(|| {
+            let slow = io::Error::new(io::ErrorKind::TimedOut, "still connecting");
+            DialFailure::Trouble(Trouble::Io(self.address.clone(), slow.into()))
+        }))
+    }
+
+    /// A request was answered.
+    pub(crate) fn answered(&self) {
+        if self.silent_since.load(Ordering::Relaxed) != 0 {
+            self.silent_since.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// A request that was sent at `sent` was not answered: gives the connection up if it is to blame, and says
+    /// what the trouble is.
+    pub(crate) fn unanswered(
+        self: &Arc<Self>,
+        session: &Session,
+        sent: Instant,
+        why: NoAnswer,
+    ) -> Trouble {
+        let address = self.address.clone();
+        match why {
+            NoAnswer::Io(error) => {
+                self.lost(session.serial);
+                Trouble::Io(address, error)
+            }
+            NoAnswer::Silence => {
+                self.fell_silent(session, sent);
+                Trouble::Silence(address)
+            }
+        }
+    }
+
+    /// Once nothing was answered for the response timeout, whatever the deadlines of the single
+    /// requests were, the connection may be dead without knowing.
+    fn fell_silent(self: &Arc<Self>, session: &Session, sent: Instant) {
+        let current = self.session.load();
+        if current
+            .as_ref()
+            .is_none_or(|current| current.serial != session.serial)
+        {
+            return;
+        }
+        let millis = |at: Instant| u64::try_from((at - self.born).as_millis()).unwrap_or(u64::MAX);
+        let since = match self.silent_since.load(Ordering::Relaxed) {
+            0 => millis(sent) + 1,
+            since => since,
+        };
+        self.silent_since.store(since, Ordering::Relaxed);
+        let limit = self.env.options.response_timeout.as_millis();
+        if u128::from((millis(Instant::now()) + 1).saturating_sub(since)) >= limit {
+            self.lost(session.serial);
+        }
+    }
+
+    /// Ends the use of connection `serial`, and makes the next one.
+    pub(super) fn lost(self: &Arc<Self>, serial: u64) {
+        let current = self.session.load_full();
+        let Some(current) = current.filter(|current| current.serial == serial) else {
+            return;
+        };
+        let previous = self.session.compare_and_swap(&current, None);
+        if previous
+            .as_ref()
+            .is_some_and(|previous| Arc::ptr_eq(previous, &current))
+        {
+            self.env.refresh.request();
+            self.start_dialing();
+        }
+    }
+
+    /// Takes a new connection into use.
+    pub(super) fn install(&self, session: Session) {
+        self.silent_since.store(0, Ordering::Relaxed);
+        self.session.store(Some(Arc::new(session)));
+    }
+
+    /// Closes the connection, after the store's tasks: no other follows.
+    pub(crate) fn close(&self) {
+        self.session.store(None);
+    }
+
+    /// Starts to connect unless that is under way; whether the store is still open.
+    fn start_dialing(self: &Arc<Self>) -> bool {
+        let mut start = false;
+        self.dial.send_if_modified(|dial| {
+            dial.wanted = true;
+            start = !dial.running;
+            dial.running = true;
+            false
+        });
+        if start {
+            let dialing = Dialing::new(Arc::clone(self));
+            return self.env.tasks.spawn(dialing.run()).is_some();
+        }
+        true
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("id", &self.id)
+            .field("address", &self.address)
+            .field("connected", &self.is_connected())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,41 @@
+//! The stream to a server.
+
+use std::io;
+use std::time::Duration;
+
+use futures_util::future::select_ok;
+use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
+use tokio::net::{TcpStream, lookup_host};
+
+use crate::store::redis::address::Address;
+
+/// How long the other end may leave data or probes unacknowledged.
+pub(super) const KEEPALIVE: Duration = Duration::from_secs(5);
+
+/// Connects to a server; tries all addresses of the host at the same time.
+///
+/// **The seam to the network**: every unencrypted connection of the crate begins here, and what drives it takes any
+/// stream of bytes. Who replaces this function runs everything above on a network of their own. (With TLS, the
+/// redis crate opens the stream itself: see `tls.rs`.)
+pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
+    let found = lookup_host((&*address.host, address.port)).await?;
+    let connecting: Vec<_> = found.map(|at| Box::pin(TcpStream::connect(at))).collect();
+    if connecting.is_empty() {
+        let nowhere = "the host name has no address";
+        return Err(io::Error::new(io::ErrorKind::NotFound, nowhere));
+    }
+    let (stream, _) = select_ok(connecting).await?;
+    stream.set_nodelay(true)?;
+    let socket = SockRef::from(&stream);
+    socket.set_tcp_keepalive(&keepalive())?;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    socket.set_tcp_user_timeout(Some(KEEPALIVE))?;
+    Ok(stream)
+}
+
+/// Also of encrypted connections.
+pub(super) fn keepalive() -> TcpKeepalive {
+    TcpKeepalive::new()
+        .with_time(KEEPALIVE)
+        .with_interval(KEEPALIVE / 5)
+}

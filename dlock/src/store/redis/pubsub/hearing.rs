@@ -1,0 +1,169 @@
+//! The pub/sub side of a store.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use super::channel::Name;
+use super::channels::Channels;
+use super::jobs::{Job, Jobs};
+use super::listening::Listening;
+use super::{keeper, worker};
+use crate::key::LockKey;
+use crate::protocol::{HoldId, Nonce};
+use crate::slot::Slot;
+use crate::store::Wakeups;
+use crate::store::redis::env::Env;
+use crate::store::redis::node::{Node, NodeId};
+use crate::store::redis::topology::Servers;
+use crate::store::redis::wire::PublishMode;
+
+/// Channels, their listeners, and the connections on which messages come.
+pub(crate) struct PubSub {
+    pub(super) env: Arc<Env>,
+    servers: Arc<Servers>,
+    pub(super) wakeups: Arc<Wakeups>,
+    pub(super) channels: Channels,
+    /// Of the nodes that have been subscribed to.
+    jobs: Mutex<HashMap<NodeId, Arc<Jobs>>>,
+    /// Tells the keeper to look now.
+    pub(super) nudge: Notify,
+}
+
+impl PubSub {
+    pub(crate) fn new(env: &Arc<Env>, servers: &Arc<Servers>) -> Arc<Self> {
+        let pubsub = Arc::new(Self {
+            env: Arc::clone(env),
+            servers: Arc::clone(servers),
+            wakeups: Arc::default(),
+            channels: Channels::default(),
+            jobs: Mutex::default(),
+            nudge: Notify::new(),
+        });
+        env.tasks.spawn(keeper::keep(Arc::clone(&pubsub)));
+        pubsub
+    }
+
+    /// Listens, and waits for the channel to be live: until then at most, or until that fails.
+    pub(crate) async fn listen(
+        self: &Arc<Self>,
+        key: &LockKey,
+        hold: &HoldId,
+        nonce: Nonce,
+        until: Instant,
+    ) -> Listening {
+        let name = self.channel_of(key);
+        if self.env.publish.get() == PublishMode::Off {
+            return Listening::deaf(self.wakeups.listen(hold, name, nonce));
+        }
+        // From here on, dropping this future takes everything back.
+        let listening = Listening::new(self, &name, hold, nonce);
+        let joined = self.channels.join(&name, key.slot(), hold);
+        if joined.is_new {
+            self.subscribe(&name, key.slot());
+            self.nudge.notify_one();
+        }
+        let settled = async {
+            loop {
+                let changed = joined.changed.notified();
+                if !self.channels.is_pending(&name) {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        if timeout_at(until, settled).await.is_err() {
+            self.channels.give_up(&name);
+        }
+        listening
+    }
+
+    /// Listens if the channel is live already.
+    pub(crate) fn listen_if_subscribed(
+        self: &Arc<Self>,
+        key: &LockKey,
+        hold: &HoldId,
+        nonce: Nonce,
+    ) -> Option<Listening> {
+        if self.channels.is_empty() {
+            return None;
+        }
+        let name = self.channel_of(key);
+        self.channels
+            .join_if_live(&name, hold)
+            .then(|| Listening::new(self, &name, hold, nonce))
+    }
+
+    /// Subscribes channels again whose slots have moved.
+    pub(crate) fn topology_changed(&self) {
+        let topology = self.servers.topology();
+        let owner = |slot| topology.node(slot).map(|node| node.id());
+        for (name, node, number) in self.channels.lose_moved(owner) {
+            self.job(node, Job::Unsubscribe(name, number));
+        }
+        let known = |id: &NodeId| topology.by_id(*id).is_some();
+        self.jobs().retain(|id, jobs| {
+            let stays = known(id);
+            if !stays {
+                jobs.close();
+            }
+            stays
+        });
+        self.nudge.notify_one();
+    }
+
+    /// Has a channel subscribed by the node that owns its slot now.
+    pub(super) fn subscribe(self: &Arc<Self>, name: &Name, slot: Slot) {
+        let owner = self.servers.now().node(slot).cloned();
+        match owner {
+            Some(owner) => self.jobs_of(&owner).push(Job::Subscribe(Arc::clone(name))),
+            None => self.channels.fail(name),
+        }
+    }
+
+    /// Has a node's worker do something, if it has one.
+    pub(super) fn job(&self, node: NodeId, job: Job) {
+        if let Some(jobs) = self.jobs().get(&node) {
+            jobs.push(job);
+        }
+    }
+
+    fn jobs_of(self: &Arc<Self>, node: &Arc<Node>) -> Arc<Jobs> {
+        let mut all = self.jobs();
+        let jobs = all.entry(node.id()).or_insert_with(|| {
+            let jobs = Arc::new(Jobs::default());
+            let work = worker::run(Arc::clone(self), Arc::clone(node), Arc::clone(&jobs));
+            self.env.tasks.spawn(work);
+            jobs
+        });
+        Arc::clone(jobs)
+    }
+
+    fn jobs(&self) -> MutexGuard<'_, HashMap<NodeId, Arc<Jobs>>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn channel_of(&self, key: &LockKey) -> Name {
+        let (prefix, tagged, client) = (key.prefix(), key.tagged(), self.env.client.as_str());
+        [prefix, "~c:", tagged, ":", client].concat().into()
+    }
+
+    /// Tells holds to look.
+    pub(super) fn wake(&self, holds: impl IntoIterator<Item = HoldId>) {
+        for hold in holds {
+            self.wakeups.wake(&hold);
+        }
+    }
+}
+
+impl fmt::Debug for PubSub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PubSub")
+            .field("mode", &self.env.publish.get())
+            .field("channels", &self.channels)
+            .finish_non_exhaustive()
+    }
+}

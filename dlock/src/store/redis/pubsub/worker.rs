@@ -1,0 +1,66 @@
+//! Who does a node's jobs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::hearing::PubSub;
+use super::jobs::{Job, Jobs};
+use super::subscriber::Subscriber;
+use crate::store::redis::backoff::Backoff;
+use crate::store::redis::node::Node;
+
+/// How often a quiet connection is tried.
+const PING_AFTER: Duration = Duration::from_secs(5);
+
+/// How many tries a connection without channels is kept for.
+const PINGS_WITHOUT_USE: u32 = 6;
+
+/// Connects when there is something to do, does it, and starts over when the connection ends.
+pub(super) async fn run(pubsub: Arc<PubSub>, node: Arc<Node>, jobs: Arc<Jobs>) {
+    let mut backoff = Backoff::of_connect();
+    while let Some(job) = jobs.next().await {
+        jobs.put_back(job);
+        if let Some(subscriber) = Subscriber::open(&pubsub, &node).await {
+            backoff = Backoff::of_connect();
+            serve(&jobs, subscriber).await;
+        } else {
+            pubsub.env.refresh.request();
+            sleep(backoff.pause()).await;
+            // The keeper will ask again, perhaps another node.
+            fail_all(&pubsub, &jobs);
+        }
+    }
+    fail_all(&pubsub, &jobs);
+}
+
+fn fail_all(pubsub: &PubSub, jobs: &Jobs) {
+    for job in jobs.drain() {
+        if let Job::Subscribe(name) = job {
+            pubsub.channels.fail(&name);
+        }
+    }
+}
+
+/// Until the connection ends or the node has left.
+async fn serve(jobs: &Jobs, mut subscriber: Subscriber) {
+    let mut unused = 0;
+    loop {
+        let alive = tokio::select! {
+            biased;
+            () = subscriber.ended() => return,
+            job = jobs.next() => match job {
+                Some(job) => subscriber.carry_out(job).await,
+                None => return,
+            },
+            () = sleep(PING_AFTER) => {
+                unused = if subscriber.is_used() { 0 } else { unused + 1 };
+                unused < PINGS_WITHOUT_USE && subscriber.ping().await
+            }
+        };
+        if !alive {
+            return;
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The store: the rooms, put together.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::call::{Caller, probe};
+use super::env::{Env, RedisOptions, RedisStats};
+use super::node::NodeId;
+use super::pubsub::{Listening, PubSub};
+use super::topology::Servers;
+use super::wire::ScriptLoad;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::protocol::{ClientId, HoldId, Nonce, Op};
+use crate::slot::Slot;
+use crate::store::Answer;
+
+/// Locks on Redis.
+#[derive(Debug)]
+pub struct RedisStore {
+    env: Arc<Env>,
+    servers: Arc<Servers>,
+    caller: Arc<Caller>,
+    pubsub: Arc<PubSub>,
+}
+
+impl RedisStore {
+    /// Finds out what the seeds are, and whether this user may do what locks need.
+    ///
+    /// # Errors
+    /// `Unauthorized` for a wrong password or a missing right, `InvalidConfig` for seeds that cannot
+    /// work, `Unavailable` when nobody can serve by `deadline`.
+    pub async fn connect(
+        options: RedisOptions,
+        client: &ClientId,
+        deadline: Instant,
+    ) -> Result<Self, Error> {
+        let env = Arc::new(Env::new(options, client));
+        let servers = Servers::find(&env, deadline).await?;
+        // From here on, dropping it ends its tasks.
+        let store = Self {
+            caller: Arc::new(Caller::new(&env, &servers)),
+            pubsub: PubSub::new(&env, &servers),
+            env,
+            servers,
+        };
+        let pubsub = Arc::clone(&store.pubsub);
+        store.servers.keep(move || pubsub.topology_changed());
+        let mode = probe(&store.caller, deadline).await?;
+        store.env.publish.set(mode);
+        Ok(store)
+    }
+
+    /// Carries out an operation on a lock.
+    ///
+    /// # Errors
+    /// Whatever kept it from being carried out by `deadline`.
+    pub async fn call(&self, key: &LockKey, op: &Op, deadline: Instant) -> Result<Answer, Error> {
+        self.caller.call(key, op, deadline).await
+    }
+
+    /// The node that serves a slot now, as far as this client knows.
+    #[must_use]
+    pub fn node_of(&self, slot: Slot) -> NodeId {
+        self.servers.node_of(slot)
+    }
+
+    /// Carries out operations on locks of one node in one pipeline, each tried once; those that the node sends
+    /// elsewhere are followed there.
+    ///
+    /// In the order of the batch. An error says that the outcome is unknown, or why the operation can never
+    /// work; it never means that a hold is lost.
+    pub async fn call_batch(
+        &self,
+        node: NodeId,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Result<Answer, Error>> {
+        self.caller.call_batch(node, batch, deadline).await
+    }
+
+    /// Makes sure that a wake-up of this hold is heard; takes until `until` or the response timeout at
+    /// most, and then goes on in the background.
+    pub async fn listen(
+        &self,
+        key: &LockKey,
+        hold: &HoldId,
+        nonce: Nonce,
+        until: Instant,
+    ) -> Listening {
+        let until = until.min(Instant::now() + self.env.options.response_timeout);
+        self.pubsub.listen(key, hold, nonce, until).await
+    }
+
+    /// Listens if the channel is live already, which costs nothing.
+    #[must_use]
+    pub fn listen_if_subscribed(
+        &self,
+        key: &LockKey,
+        hold: &HoldId,
+        nonce: Nonce,
+    ) -> Option<Listening> {
+        self.pubsub.listen_if_subscribed(key, hold, nonce)
+    }
+
+    /// The keys of all hashes that start with `stem`.
+    pub(crate) async fn keys(&self, stem: &str, deadline: Instant) -> Result<Vec<String>, Error> {
+        self.caller.keys(stem, deadline).await
+    }
+
+    /// What all masters together have done so far.
+    pub(crate) async fn script_load(&self, deadline: Instant) -> Result<ScriptLoad, Error> {
+        self.caller.script_load(deadline).await
+    }
+
+    /// How scripts wake waiters: see [`encode`](super::encode).
+    #[must_use]
+    pub fn publishing(&self) -> &'static str {
+        self.caller.publishing()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn stats(&self) -> &RedisStats {
+        &self.env.stats
+    }
+
+    /// Ends the background tasks and closes the connections. What is under way gets its answer.
+    #[expect(
+        clippy::unused_async,
+        reason = "stores on other servers may have to wait"
+    )]
+    pub async fn shutdown(&self) {
+        self.close();
+    }
+
+    fn close(&self) {
+        self.env.tasks.close();
+        self.servers.close();
+    }
+}
+
+impl Drop for RedisStore {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

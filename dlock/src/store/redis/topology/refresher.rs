@@ -1,0 +1,93 @@
+//! Keeping the topology up to date.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+
+use super::servers::Servers;
+use super::slots::Topology;
+use super::survey::{STAGGER, ask_some};
+use crate::store::redis::address::Address;
+use crate::store::redis::backoff::jitter;
+use crate::store::redis::node::Node;
+use crate::store::redis::wire::View;
+
+/// The least time between two surveys.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The most time between two surveys, before jitter.
+const INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long a survey may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Servers {
+    /// Keeps the topology up to date from now on, and calls back when it has changed.
+    pub(crate) fn keep(self: &Arc<Self>, changed: impl Fn() + Send + Sync + 'static) {
+        let refreshing = refresh_forever(Arc::clone(self), changed);
+        self.env().tasks.spawn(refreshing);
+    }
+}
+
+/// Surveys whenever somebody asks, and now and then unasked; says so when other servers serve the slots. Ends with
+/// the store's tasks.
+async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
+    let env = servers.env();
+    loop {
+        // Either way it is time.
+        let _ = timeout(jitter(INTERVAL), env.refresh.wanted()).await;
+        if refresh(&servers).await {
+            changed();
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Whether something has changed.
+async fn refresh(servers: &Servers) -> bool {
+    let topology = servers.topology();
+    let informed = servers.env().refresh.take_informed();
+    let deadline = Instant::now() + PATIENCE;
+    let candidates = candidates(servers, &topology, informed.as_ref());
+    let known: Vec<_> = candidates.iter().chain(topology.nodes()).cloned().collect();
+    // Outside of a cluster the server stays the same for as long as it answers at all.
+    let (enough, stagger) = if servers.is_cluster() {
+        (2, STAGGER)
+    } else {
+        (1, PATIENCE)
+    };
+    if let Ok(views) = ask_some(candidates, enough, stagger, deadline).await
+        && let Some(view) = newest(&views, informed.as_ref())
+    {
+        return servers.adopt(Topology::new(view, &known, servers.env()));
+    }
+    false
+}
+
+/// Whom to ask, in order: who redirected, connected nodes, seeds (whose names may have got other addresses
+/// when all else is gone), other nodes.
+fn candidates(
+    servers: &Servers,
+    topology: &Topology,
+    informed: Option<&Address>,
+) -> Vec<Arc<Node>> {
+    let mut nodes = topology.nodes().to_vec();
+    fastrand::shuffle(&mut nodes);
+    nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
+    let connected = nodes.iter().take_while(|node| node.is_connected()).count();
+    let seeds = servers.env().options.addresses();
+    let unknown: Vec<_> = seeds
+        .filter(|seed| nodes.iter().all(|node| node.address() != seed))
+        .map(|seed| Node::new(seed, servers.env()))
+        .collect();
+    nodes.splice(connected..connected, unknown);
+    nodes
+}
+
+/// Of views that differ, the one that knows of the latest change; in doubt that of the redirecting node.
+fn newest<'v>(views: &'v [View], informed: Option<&Address>) -> Option<&'v View> {
+    views
+        .iter()
+        .max_by_key(|view| (view.epoch, Some(&view.by) == informed))
+}

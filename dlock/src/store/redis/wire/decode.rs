@@ -1,0 +1,61 @@
+//! The answers of scripts.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use super::info::info;
+use super::value::{int, text, token};
+use crate::protocol::{Op, Reply};
+use crate::token::FencingToken;
+
+/// Reads a script's answer; `None` if it is not one.
+#[must_use]
+pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
+    if let Some(number) = int(value) {
+        return Some(match (op, number) {
+            (Op::Inspect, _) => return None,
+            (Op::Acquire { .. } | Op::Yield { .. }, token @ 1..) => {
+                Reply::Granted(FencingToken::new(token))
+            }
+            (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }, 1) => Reply::Done,
+            (_, 0) => Reply::Gone,
+            _ => return None,
+        });
+    }
+    let Value::Array(parts) = value else {
+        return None;
+    };
+    if matches!(op, Op::Inspect) {
+        return info(parts).map(Reply::Info);
+    }
+    let retry = parts.get(1).and_then(int).map(Duration::from_micros);
+    Some(match (op, int(parts.first()?)?) {
+        (Op::Acquire { .. }, 2) => Reply::Queued {
+            retry: retry?,
+            last: token(parts.get(2).and_then(int)?),
+            now: parts.get(3).and_then(int)?,
+        },
+        (Op::Acquire { .. }, 0) => Reply::Busy(retry?),
+        (Op::Acquire { .. }, 3) => Reply::WouldDeadlock,
+        (Op::Acquire { .. }, 4) => Reply::Gone,
+        (Op::Acquire { .. }, 5) => Reply::Again,
+        (Op::Acquire { .. }, 6) => Reply::TooLate(parts.get(1).and_then(int)?),
+        (Op::Yield { .. }, 2) | (Op::Release { .. } | Op::Abandon { .. }, 1) => Reply::Done,
+        _ => return None,
+    })
+}
+
+/// What an answer asks the client to publish: channels and messages.
+pub(crate) fn notes(value: &Value) -> Vec<(String, String)> {
+    let Value::Array(parts) = value else {
+        return Vec::new();
+    };
+    let Some(Value::Array(notes)) = parts.get(1) else {
+        return Vec::new();
+    };
+    notes
+        .chunks_exact(2)
+        .filter_map(|note| Some((text(&note[0])?.to_owned(), text(&note[1])?.to_owned())))
+        .collect()
+}

@@ -1,0 +1,171 @@
+//! The arguments of scripts, and the commands that stand for one.
+
+use std::fmt;
+use std::time::Duration;
+
+use redis::{Cmd, RedisWrite};
+
+use crate::key::LockKey;
+use crate::mode::Mode;
+use crate::protocol::{Op, Stray, forget_after, whole_millis};
+use crate::token::FencingToken;
+
+/// How long a key outlives the latest deadline in it, rounded up.
+const GRACE_MILLIS: u64 = 1001;
+
+/// How many holds, and how many waiters, an inspection lists.
+const LISTED: u32 = 100;
+
+/// Appends what follows the script in `EVAL` and `EVALSHA`: the key and the arguments.
+///
+/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH` on a single server, `L` by `PUBLISH` in a
+/// cluster, where nobody knows who hears, `R` by returning what is to be published, empty not at all. `valid_until` is the server's time in microseconds
+/// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
+pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until: u64) {
+    let publishing = Publishing(publish, key.prefix().len());
+    cmd.write_arg(b"1");
+    cmd.write_arg(key.as_str().as_bytes());
+    let buried_until = |stray: Stray| match stray {
+        Stray::None => 0,
+        Stray::Possible => valid_until,
+    };
+    match op {
+        Op::Acquire {
+            hold,
+            mode,
+            lease,
+            owner,
+            place,
+        } => {
+            let millis = millis(*lease);
+            let kept = millis + GRACE_MILLIS;
+            cmd.write_arg_fmt(format_args!("={hold}"));
+            // One argument less for the most frequent request.
+            let brief = *mode == Mode::Write && owner.is_none();
+            if brief {
+                cmd.write_arg_fmt(kept);
+            } else {
+                let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
+                cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
+            }
+            match place {
+                // Who enters beside readers who wait may be the one who tells them.
+                None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - {publishing}")),
+                Some(place) => {
+                    let nonce = place.nonce;
+                    let lease = micros(place.lease);
+                    // Who publishes otherwise than this client listens must not wonder that it does not hear.
+                    let ear = match publish {
+                        "S" | "R" if place.subscribed => 1,
+                        "P" if place.subscribed => 3,
+                        _ => 0,
+                    };
+                    cmd.write_arg_fmt(format_args!(
+                        "{valid_until:016} {lease} {ear} {nonce} {publishing}"
+                    ));
+                }
+            }
+            if !brief {
+                cmd.write_arg_fmt(kept);
+            }
+        }
+        Op::Release {
+            hold,
+            handed,
+            lease,
+            stray,
+        } => {
+            cmd.write_arg_fmt(hold);
+            match forget_after(*lease) {
+                Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
+                None => cmd.write_arg(b""),
+            }
+            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
+            cmd.write_arg_fmt(buried_until(*stray));
+            cmd.write_arg_fmt(&publishing);
+        }
+        Op::Renew { hold, lease } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(micros(whole_millis(*lease)));
+        }
+        Op::Abandon { hold, stray } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(buried_until(*stray));
+            cmd.write_arg_fmt(&publishing);
+        }
+        Op::Yield {
+            hold,
+            handed,
+            lease,
+            seen,
+            stray,
+        } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
+            cmd.write_arg_fmt(micros(whole_millis(*lease)));
+            cmd.write_arg_fmt(seen);
+            cmd.write_arg_fmt(buried_until(*stray));
+            cmd.write_arg_fmt(&publishing);
+        }
+        Op::Inspect => cmd.write_arg_fmt(LISTED),
+    }
+}
+
+fn letter(mode: Mode) -> char {
+    match mode {
+        Mode::Read => 'r',
+        Mode::Write => 'w',
+    }
+}
+
+/// A lease in whole milliseconds. (Durations' own 128-bit numbers take several times as long to write.)
+fn millis(lease: Duration) -> u64 {
+    u64::try_from(whole_millis(lease).as_millis()).unwrap_or(u64::MAX)
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// How to publish, and where the key's prefix ends, behind which `~c` makes it a channel.
+struct Publishing<'p>(&'p str, usize);
+
+impl fmt::Display for Publishing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self("", _) => Ok(()),
+            Self(publish, prefix) => write!(f, "{publish}{prefix}"),
+        }
+    }
+}
+
+/// Whether there is a command of Redis that does what an operation does to a lock's only hold if nobody waits and
+/// there is nothing else to note.
+pub(super) fn has_plain(op: &Op) -> bool {
+    match op {
+        Op::Release {
+            handed: None,
+            lease,
+            stray: Stray::None,
+            ..
+        } => forget_after(*lease).is_none(),
+        _ => false,
+    }
+}
+
+/// That command, for a release; it is a fraction of the work of a script. The answer 0 says that it has found nothing,
+/// which is for the script to judge.
+#[must_use]
+pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
+    let Op::Release { hold, .. } = op else {
+        return None;
+    };
+    if !has_plain(op) {
+        return None;
+    }
+    let mut cmd = Cmd::with_capacity(3, key.as_str().len() + 64);
+    cmd.write_arg(b"HDEL");
+    cmd.write_arg(key.as_str().as_bytes());
+    cmd.write_arg_fmt(format_args!("={hold}"));
+    Some(cmd)
+}

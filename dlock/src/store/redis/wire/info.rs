@@ -1,0 +1,63 @@
+//! The answer to an inspection.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use super::value::{int, text, token};
+use crate::mode::Mode;
+use crate::protocol::{HoldInfo, LockInfo, WaiterInfo};
+use crate::token::FencingToken;
+
+pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
+    let [
+        last,
+        Value::Array(holds),
+        Value::Array(waiters),
+        more_holders,
+        more_waiters,
+    ] = parts
+    else {
+        return None;
+    };
+    let last = int(last)?;
+    let mut holders = holds
+        .chunks_exact(5)
+        .map(|hold| {
+            Some(HoldInfo {
+                id: text(&hold[0])?.to_owned(),
+                mode: mode(&hold[1])?,
+                remaining: Duration::from_micros(int(&hold[2])?),
+                token: FencingToken::new(int(&hold[3])?),
+                owner: text(&hold[4])
+                    .filter(|owner| !owner.is_empty())
+                    .map(str::to_owned),
+            })
+        })
+        .collect::<Option<Vec<_>>>()?;
+    holders.sort_by(|a, b| a.id.cmp(&b.id));
+    Some(LockInfo {
+        last_token: token(last),
+        holders,
+        waiters: waiters
+            .chunks_exact(3)
+            .map(|waiter| {
+                Some(WaiterInfo {
+                    id: text(&waiter[0])?.to_owned(),
+                    mode: mode(&waiter[1])?,
+                    remaining: Duration::from_micros(int(&waiter[2])?),
+                })
+            })
+            .collect::<Option<_>>()?,
+        more_holders: int(more_holders)?,
+        more_waiters: int(more_waiters)?,
+    })
+}
+
+fn mode(value: &Value) -> Option<Mode> {
+    match text(value)? {
+        "r" => Some(Mode::Read),
+        "w" => Some(Mode::Write),
+        _ => None,
+    }
+}

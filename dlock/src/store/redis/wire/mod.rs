@@ -1,0 +1,38 @@
+//! What is written to Redis and read from it: operations as commands and scripts, answers as replies, refusals, views
+//! and pushes. Nobody else makes commands or looks into answers; all rooms may call it, and carry both unread. It
+//! imports none of the other rooms, and knows neither connections nor settings.
+
+mod decode;
+mod encode;
+mod greeting;
+mod hello;
+mod info;
+mod listing;
+mod load;
+mod publish;
+mod push;
+mod refusal;
+mod request;
+mod script;
+mod subscription;
+mod value;
+mod view;
+
+pub use decode::decode;
+pub(super) use decode::notes;
+pub use encode::{encode, encode_plain};
+pub(super) use greeting::{greeting, time};
+pub(super) use hello::{Role, hello};
+pub(super) use listing::{forget_token, found, scan};
+pub use load::ScriptLoad;
+pub(super) use load::command_statistics;
+pub(super) use publish::{PublishMode, offered, publish_all, try_publishing};
+pub(super) use push::Push;
+pub(super) use refusal::{Refusal, Said, is_denied, refusal, unless_refused};
+pub(super) use request::{Form, Preface, command};
+pub use script::{Script, source};
+pub(super) use subscription::{Subscription, is_pong, ping};
+pub(super) use view::{Range, View, slots_and_epoch};
+
+/// What others carry unread.
+pub(super) use redis::{Cmd, Pipeline, ServerError, Value};

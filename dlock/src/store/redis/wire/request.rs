@@ -1,0 +1,83 @@
+//! Operations as commands.
+
+use redis::{Cmd, Pipeline, RedisWrite, Value};
+
+use super::encode::{encode, encode_plain, has_plain};
+use super::script::{Script, hash, source};
+use super::value::int;
+use crate::key::LockKey;
+use crate::protocol::Op;
+
+/// How an operation is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As a command of Redis.
+    Plain,
+    /// As a script that the server knows.
+    Hash,
+    /// As the text of a script.
+    Text,
+}
+
+impl Form {
+    /// The form that costs least while nobody else wants the lock.
+    pub(crate) fn uncontended(op: &Op) -> Self {
+        if has_plain(op) {
+            Self::Plain
+        } else {
+            Self::Hash
+        }
+    }
+
+    /// Whether the answer is that this form cannot do; then it has done nothing.
+    pub(crate) fn falls_short(self, answer: &Value) -> bool {
+        self == Self::Plain && int(answer) == Some(0)
+    }
+}
+
+/// The command, which is valid until then (see [`encode`]).
+pub(crate) fn command(
+    form: Form,
+    key: &LockKey,
+    op: &Op,
+    publishing: &str,
+    valid_until: u64,
+) -> Cmd {
+    let (name, script) = match form {
+        Form::Plain => {
+            if let Some(plain) = encode_plain(key, op) {
+                return plain;
+            }
+            ("EVALSHA", hash(Script::of(op)))
+        }
+        Form::Hash => ("EVALSHA", hash(Script::of(op))),
+        Form::Text => ("EVAL", source(Script::of(op))),
+    };
+    let mut cmd = Cmd::with_capacity(9, script.len() + key.as_str().len() + 224);
+    cmd.write_arg(name.as_bytes());
+    cmd.write_arg(script.as_bytes());
+    encode(&mut cmd, key, op, publishing, valid_until);
+    cmd
+}
+
+/// What stands right before a request, so that nobody's comes in between.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Preface {
+    /// Has this client hear of the request's outcome after others.
+    Ping,
+    /// Has a node that a slot is moving to take the request.
+    Asking,
+}
+
+impl Preface {
+    /// Both, to be written in one go.
+    pub(crate) fn before(self, request: Cmd) -> Pipeline {
+        let mut pipeline = Pipeline::with_capacity(2);
+        pipeline.cmd(match self {
+            Self::Ping => "PING",
+            Self::Asking => "ASKING",
+        });
+        pipeline.add_command(request);
+        pipeline
+    }
+}
