@@ -110,3 +110,18 @@ fn who_waits_for_a_hold_is_told_when_the_last_one_ends() {
     let reply = lock.apply(&acquire("writer", Write, None));
     assert_eq!(reply, Reply::Busy(4 * SHORT));
 }
+
+/// The crashed holder was granted the lock when the clock still was ahead.
+#[test]
+fn a_clock_that_is_set_back_keeps_a_crashed_hold_for_a_second_more_at_most() {
+    for back in [SHORT / 4, SHORT, 100 * LEASE] {
+        let lock = Lock::new();
+        lock.try_write("dead");
+        lock.step_back(back);
+        assert_eq!(lock.write("waiter"), None);
+        lock.pass_almost(LEASE);
+        assert_eq!(lock.try_write("early"), None, "{back:?}");
+        lock.pass(Duration::from_secs(1));
+        assert!(lock.write("waiter").is_some(), "{back:?}");
+    }
+}
