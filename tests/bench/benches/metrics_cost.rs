@@ -1,7 +1,7 @@
 //! What metrics cost an acquire and its release: measured without a recorder, and with the
 //! Prometheus recorder installed.
 //!
-//! `cargo bench -p dlock-tests --bench metrics_cost`; fails above 300 ns for one of the two.
+//! `scripts/bench --cost`; fails above 300 ns for one of the two.
 
 use std::time::{Duration, Instant};
 

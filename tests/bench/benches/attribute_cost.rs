@@ -1,6 +1,6 @@
 //! What the attribute costs on top of the guard API, without a network in between.
 //!
-//! `cargo bench -p dlock-tests --bench attribute_cost`; fails when it is 1 µs or more per call.
+//! `scripts/bench --cost`; fails when it is 1 µs or more per call.
 
 use std::time::{Duration, Instant};
 
