@@ -1,6 +1,6 @@
 //! Where a panel is, and where times are in it.
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 
 use super::panel::Panel;
 use super::unit::steps;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 
 use super::super::Failure;
 use super::frame::Frame;

@@ -1,6 +1,6 @@
 //! One number, and whether it is a good one.
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 
 use super::frame::Frame;
 use super::panel::{Line, Panel};

@@ -10,7 +10,7 @@ mod unit;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 use serde_json::Value;
 
 use super::Failure;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 
 use super::super::prometheus::STEP;
 use super::frame::{Frame, grid_line};

@@ -1,6 +1,6 @@
 //! A screen, cell by cell.
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 use vt100::{Cell, Color, Screen};
 
 const CELL: (f64, f64) = (8.4, 18.0);

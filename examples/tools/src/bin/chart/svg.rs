@@ -1,6 +1,6 @@
 //! The picture.
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 
 use super::panel::{Bar, Better, Panel};
 

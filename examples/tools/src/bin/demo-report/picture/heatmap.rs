@@ -1,6 +1,6 @@
 //! How values are distributed, over time.
 
-use dlock_examples::Svg;
+use dlock_tools::Svg;
 
 use super::super::prometheus::STEP;
 use super::frame::Frame;
