@@ -32,6 +32,7 @@ mod server;
 mod slot;
 mod stage;
 mod test_clock;
+mod tool;
 mod wait;
 mod worker;
 
@@ -50,5 +51,6 @@ pub use stage::{
     Fault, Line, Outcome, Pieces, Place, Record, RecordedHold, Scene, Stage, Strictness, Told,
 };
 pub use test_clock::TestClock;
+pub use tool::dlock_tool;
 pub use wait::{scaled, wait_for, wait_until};
 pub use worker::Worker;

@@ -41,7 +41,7 @@ impl Terminal {
             .open(name.to_str().expect("a path"))
             .expect("the other end opens");
         let copy = || theirs.try_clone().expect("a file handle can be copied");
-        let child = Command::new(env!("CARGO_BIN_EXE_dlock-cli"))
+        let child = Command::new(dlock_tests::dlock_tool())
             .args(arguments)
             .stdin(copy())
             .stdout(copy())

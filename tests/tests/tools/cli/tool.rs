@@ -1,9 +1,9 @@
 //! Running the tool.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use dlock::{Client, LockInfo};
-use dlock_tests::{Worker, shared_cluster, unique_prefix, wait_for, wait_until};
+use dlock_tests::{Worker, dlock_tool, shared_cluster, unique_prefix, wait_for, wait_until};
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -11,6 +11,7 @@ pub(crate) const WITHIN: Duration = Duration::from_secs(30);
 
 /// The tool with a prefix of its own, and a client that sees the same locks.
 pub(crate) struct Tool {
+    program: &'static Path,
     url: String,
     prefix: String,
     pub(crate) client: Client,
@@ -36,10 +37,13 @@ impl Tool {
     }
 
     pub(crate) async fn on(url: &str) -> Self {
+        // It may have to be built, before a test takes times.
+        let program = dlock_tool();
         let prefix = unique_prefix();
         let client = Client::builder().url(url).prefix(&prefix).name("test");
         Self {
             client: client.build().await.expect("the servers run"),
+            program,
             url: url.to_owned(),
             prefix,
         }
@@ -57,7 +61,7 @@ impl Tool {
     /// Starts `run` with these options and a shell script.
     pub(crate) fn start(&self, options: &[&str], script: &str) -> Worker {
         let run = [&["run"], options, &["--", "sh", "-c", script]].concat();
-        Worker::spawn(env!("CARGO_BIN_EXE_dlock-cli"), self.arguments(&run))
+        Worker::spawn(self.program, self.arguments(&run))
     }
 
     pub(crate) async fn info(&self, key: &str) -> LockInfo {
@@ -82,7 +86,7 @@ impl Tool {
 
 /// Runs the tool with nothing but these arguments.
 pub(crate) async fn say(arguments: &[&str]) -> Said {
-    let output = Command::new(env!("CARGO_BIN_EXE_dlock-cli"))
+    let output = Command::new(dlock_tool())
         .args(arguments)
         .stdin(std::process::Stdio::null())
         .output()
