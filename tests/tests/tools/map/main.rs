@@ -1,13 +1,16 @@
-//! Nothing is forgotten: each file of tests runs, and each guarantee of the README has tests that show it.
+//! Nothing is forgotten: each file of tests runs, each guarantee of the README has tests that show it, and links lead
+//! somewhere.
 
 mod files;
 mod guarantees;
+mod links;
 
 use std::{collections::BTreeMap, path::Path};
 
 use self::{
     files::{PACKAGE, programs},
     guarantees::{guarantees, map},
+    links::{PAGES, links},
 };
 
 #[test]
@@ -59,6 +62,17 @@ fn every_guarantee_has_tests_that_exist_or_a_reason_why_not() {
             for test in tests {
                 assert!(known.contains(test), "{quote}: no {test} in {program}");
             }
+        }
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for page in PAGES {
+        let links = links(page);
+        assert!(!links.is_empty(), "{page} has links");
+        for link in links {
+            assert!(link.exists(), "{page}: {}", link.display());
         }
     }
 }
