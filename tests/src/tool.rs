@@ -14,17 +14,19 @@ pub fn dlock_tool() -> &'static Path {
 }
 
 fn build() -> PathBuf {
-    // Both packages, and their features: what is built already for this test will do for the tool.
-    let packages = ["--package=dlock", "--package=dlock-tests"];
-    let features = if cfg!(feature = "tls") {
-        "--features=dlock/cli,dlock-tests/tls"
+    // The features of the build that this is part of, as far as that can be told: most of it will do for the tool too.
+    let features: &[&str] = if cfg!(feature = "tls") {
+        &["--workspace", "--all-features"]
     } else {
-        "--features=dlock/cli"
+        &[
+            "--package=dlock",
+            "--package=dlock-tests",
+            "--features=dlock/cli",
+        ]
     };
     let output = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--bin=dlock", "--message-format=json"])
-        .args(packages)
-        .arg(features)
+        .args(features)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
         .output()
