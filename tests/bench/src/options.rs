@@ -1,4 +1,4 @@
-//! What was asked for on the command line; `scripts/bench --help` tells more.
+//! What was asked for on the command line.
 
 use std::{num::NonZero, path::PathBuf};
 
@@ -6,7 +6,7 @@ use clap::Parser;
 
 use crate::system::Kind;
 
-/// The command line, read.
+/// dlock measured side by side with other locks; `scripts/bench --help` tells more.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
     #[arg(long)]
