@@ -80,14 +80,16 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             place,
         } => {
             let millis = millis(*lease);
-            let mode = match mode {
-                Mode::Read => 'r',
-                Mode::Write => 'w',
-            };
-            let owner = owner.as_deref().unwrap_or("");
+            let kept = millis + GRACE_MILLIS;
             cmd.write_arg_fmt(format_args!("={hold}"));
-            cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
-            cmd.write_arg_fmt(millis + GRACE_MILLIS);
+            // One argument less for the most frequent request.
+            let brief = *mode == Mode::Write && owner.is_none();
+            if brief {
+                cmd.write_arg_fmt(kept);
+            } else {
+                let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
+                cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
+            }
             match place {
                 // Who enters beside readers who wait may be the one who tells them.
                 None => cmd.write_arg_fmt(format_args!("{valid_until:016} 0 0 - {publishing}")),
@@ -104,6 +106,9 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
                         "{valid_until:016} {lease} {ear} {nonce} {publishing}"
                     ));
                 }
+            }
+            if !brief {
+                cmd.write_arg_fmt(kept);
             }
         }
         Op::Release {
@@ -145,6 +150,13 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             cmd.write_arg_fmt(&publishing);
         }
         Op::Inspect => cmd.write_arg_fmt(LISTED),
+    }
+}
+
+fn letter(mode: Mode) -> char {
+    match mode {
+        Mode::Read => 'r',
+        Mode::Write => 'w',
     }
 }
 

@@ -199,10 +199,17 @@ impl Record {
             }
             ("=", id) => {
                 // Fields come in their order: `t` is known only in the end.
-                let [mode, left, owner] = words(value)?;
+                let (mode, left, owner) = match words(value) {
+                    Some([mode, left, owner]) => (mode_of(mode)?, left.parse().ok()?, owner),
+                    None => (
+                        Mode::Write,
+                        1000 * value.parse::<u64>().ok()?.checked_sub(1001)?,
+                        "",
+                    ),
+                };
                 let hold = RecordedHold {
-                    mode: mode_of(mode)?,
-                    deadline: left.parse().ok()?,
+                    mode,
+                    deadline: left,
                     token: 0,
                     number: 0,
                     owner: owner.to_owned(),

@@ -1,12 +1,13 @@
 -- Takes the lock, or takes (or refreshes) a place in its line.
 --
 -- KEYS  lock (see common.lua)
--- ARGV  1 '=<hold id>', 2 '<mode r | w> <lease in us> <owner>' (owner '' = this hold alone),
---       3 lease in ms + 1001: how long the key lives after a grant,
---       4 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
+-- ARGV  1 '=<hold id>', 2 '<lease in ms + 1001>' to write without an owner, otherwise '<mode r | w> <lease in us>
+--         <owner>' (owner '' = this hold alone),
+--       3 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
 --         request has no effect any more; for how many us to keep a place in the line, 0 = take none; what
 --         the waiter hears (see common.lua); what a grant by message repeats; how to publish
---         ('S', 'P', 'L' or 'R' and the length of the prefix, or nothing; see common.lua)
+--         ('S', 'P', 'L' or 'R' and the length of the prefix, or nothing; see common.lua),
+--       4 lease in ms + 1001, how long the key lives after a grant, unless that is 2: each argument costs
 -- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
 --          {2, retry_us, last token, now}  queued; look again after retry_us unless told earlier; a message
 --                         about this place carries a larger token; the lock's time
@@ -17,7 +18,7 @@
 --          {5}            a piece of a long clean-up is done: ask again at once
 --          {6, now}       it came too late; the server's time
 local call = redis.call
-local lock = KEYS[1]
+local lock, argv = KEYS[1], ARGV
 local fields = call('HLEN', lock)
 local t = fields == 1 and call('HGET', lock, 't')
 local time = call('TIME')
@@ -27,11 +28,11 @@ if fields <= 1 then
   local us = time[2]
   if #us < 6 then us = string.rep('0', 6 - #us) .. us end
   local token = time[1] .. us
-  if (fields == 0 or t and #t == #token and t < token) and token < ARGV[4] then
-    call('HSET', lock, 't', token, ARGV[1], ARGV[2])
-    local kept = redis.pcall('PEXPIRE', lock, ARGV[3])
-    if type(kept) == 'table' then -- Refused: no lock stays without an expiry.
-      call('HDEL', lock, ARGV[1], t and '' or 't')
+  if (fields == 0 or t and #t == #token and t < token) and token < argv[3] then
+    call('HSET', lock, 't', token, argv[1], argv[2])
+    local kept = redis.pcall('PEXPIRE', lock, argv[4] or argv[2])
+    if kept ~= 1 then -- Refused: no lock stays without an expiry.
+      call('HDEL', lock, argv[1], t and '' or 't')
       return kept
     end
     return token
@@ -40,8 +41,9 @@ end
 
 -- A function of its own: the short way does not pay for its many variables.
 return (function()
-local id, mode, lease, owner = string.sub(ARGV[1], 2), string.match(ARGV[2], '^(%a) (%d+) (.*)$')
-local valid, place_lease, ear, nonce, pub = string.match(ARGV[4], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
+local id, mode, lease, owner = string.sub(argv[1], 2), string.match(argv[2], '^(%a) (%d+) (.*)$')
+if not mode then mode, lease, owner = 'w', (argv[2] - 1001) * 1000, '' end
+local valid, place_lease, ear, nonce, pub = string.match(argv[3], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
 local names = {'t', 'h', 'w', 'r', 'x', 'o', '+' .. id, '?' .. id, '-' .. id, 'e', 'z'}
 local values = call('HMGET', lock, unpack(names))
 local known = {['@'] = ''}
@@ -53,7 +55,7 @@ if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local at = time[1] .. us
 local h, w, r, x, field = known.h, known.w, known.r, known.x, known['?' .. id]
 if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-' .. id] == '' and owner == ''
-  and known.z == '' and #known.t == #at and known.t < at and at < ARGV[4] then
+  and known.z == '' and #known.t == #at and known.t < at and at < argv[3] then
   local reads, writes, earliest = string.match(h, '^1 (%d+) (%d+) (%d+)$')
   if not reads or earliest <= at then -- For the long way.
   elseif writes ~= '0' or mode == 'w' and reads ~= '0' then

@@ -4,7 +4,8 @@
 --
 -- KEYS[1] lock: one hash is the whole lock, so that it moves, expires and is evicted as one.
 --   t        last token granted. The lock's time does not go back behind it
---   =<id>    the only hold, while nobody waits: '<mode> <us from t to its deadline> <owner>'; its token is t
+--   =<id>    the only hold, while nobody waits: '<mode> <us from t to its deadline> <owner>'; its token is t. A write
+--            hold without owner as it was granted: '<ms from t to its deadline + 1001>'
 -- The others are there while several hold, somebody waits, or a request must stay without effect:
 --   h        '1 <reads> <writes> <earliest>': how many hold; before <earliest> none of them can have expired
 --   h<k>     the id of hold k: 1 to reads + writes, without holes
@@ -555,6 +556,7 @@ local function list_only_hold(fields)
       if pending[field] == nil then set(field, '') end
     elseif string.byte(field) == 61 then -- '='
       local mode, left, of = match(value, '^(%a) (%d+) (.*)$')
+      if not mode and match(value, '^%d+$') then mode, left, of = 'w', (value - 1001) * 1000, '' end
       if not mode then return 'DLOCKFOREIGN this lock was written by another version of dlock' end
       set(field, '')
       listed = true

@@ -27,7 +27,7 @@ end
 
 -- The only hold, and nobody waits.
 if alone and not h and till == 0 then
-  local last, left = tonumber(short[1]), string.match(alone, '^%a (%d+)')
+  local last, left = tonumber(short[1]), string.match(alone, '^%a (%d+)') or (alone - 1001) * 1000
   if handed > last then
     local changes = {'t', string.format('%d', handed), '=' .. id, ''}
     write(changes)

@@ -20,6 +20,7 @@ if not short[6] and at >= token then
   local deadline, changes = at + lease, nil
   if alone then
     local mode, left, owner = string.match(alone, '^(%a) (%d+) (.*)$')
+    if not mode then mode, left, owner = 'w', (alone - 1001) * 1000, '' end
     if token + left <= at then return 0 end
     if deadline <= token + left then return 1 end
     call('PEXPIREAT', lock, string.format('%d', math.floor(deadline / 1000) + 1001))
