@@ -3,6 +3,21 @@
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 die() { say "$*" >&2; exit 1; }
 
+# Whether anybody listens on port $1 of this machine.
+in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# await WHAT COMMAND...: waits until the command succeeds, and says what `why` knows when that takes too long.
+await() {
+  local what=$1 limit=60
+  local deadline=$((SECONDS + limit))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ $SECONDS -lt $deadline ] || die "waited $limit s in vain: $what$(why)"
+    sleep 0.1
+  done
+}
+why() { :; }
+
 need_redis() { need_package redis-server redis-server redis-cli; }
 need_prometheus() { need_package prometheus prometheus promtool; }
 

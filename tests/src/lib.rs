@@ -4,6 +4,7 @@
 //!   the test process however it ends.
 //! - [`Worker`]: another process that can be frozen and killed.
 //! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
+//! - [`ProxiedLock`]: a lock behind such a proxy, and the same lock past it.
 //! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
 //! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test.
 //! - [`TestClock`]: time that moves when a test says so, for the memory store.
@@ -24,12 +25,14 @@ mod locks;
 mod port;
 mod prefix;
 mod process;
+mod proxied;
 mod proxy;
 
 mod server;
 mod slot;
 mod stage;
 mod test_clock;
+mod tool;
 mod wait;
 mod worker;
 
@@ -40,6 +43,7 @@ pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_excl
 pub use feature::{not_applicable, publish_command, sharded_channels};
 pub use locks::{builder, connect, names_on, slot_of_lock, stores, wait_free, wait_waiters};
 pub use prefix::unique_prefix;
+pub use proxied::{Cut, ProxiedLock, request_of};
 pub use proxy::{Counters, Direction, FaultProxy, ProxiedCluster};
 pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
@@ -47,5 +51,6 @@ pub use stage::{
     Fault, Line, Outcome, Pieces, Place, Record, RecordedHold, Scene, Stage, Strictness, Told,
 };
 pub use test_clock::TestClock;
+pub use tool::dlock_tool;
 pub use wait::{scaled, wait_for, wait_until};
 pub use worker::Worker;

@@ -9,6 +9,8 @@ mod system;
 mod verdict;
 mod workload;
 
+use clap::Parser as _;
+
 use crate::{
     options::Options,
     results::Results,
@@ -29,12 +31,9 @@ fn main() {
             .block_on(workload::run_child(rest));
         return;
     }
-    let options = Options::parse(&arguments).unwrap_or_else(|error| {
-        eprintln!("dlock-bench: {error}");
-        std::process::exit(2);
-    });
+    let options = Options::parse();
     if let Some(other) = &options.against {
-        let compared = against::run(other, &options.only, options.pairs, &options.output);
+        let compared = against::run(other, &options.only, options.pairs.get(), &options.output);
         compared.unwrap_or_else(|error| {
             eprintln!("dlock-bench: {error}");
             std::process::exit(1);
@@ -55,7 +54,7 @@ async fn measure_all(options: &Options) {
         standalone: Site::standalone().await,
         cluster: Site::cluster().await,
         quick: options.quick,
-        repeats: options.repeats.unwrap_or(if options.quick { 1 } else { 3 }),
+        repeats: options.repeats(),
         systems: options.systems.clone(),
     };
     let mut results = Results::default();

@@ -1,57 +1,34 @@
 //! What was asked for on the command line.
 
-use std::path::PathBuf;
+use std::{num::NonZero, path::PathBuf};
+
+use clap::Parser;
 
 use crate::system::Kind;
 
-/// The command line, read.
-#[derive(Debug)]
+/// dlock measured side by side with other locks; `scripts/bench --help` tells more.
+#[derive(Debug, Parser)]
 pub(crate) struct Options {
+    #[arg(long)]
     pub(crate) quick: bool,
-    pub(crate) repeats: Option<usize>,
+    #[arg(long)]
+    pub(crate) repeats: Option<NonZero<usize>>,
+    #[arg(long, value_delimiter = ',')]
     pub(crate) only: Vec<String>,
+    #[arg(long, value_delimiter = ',', default_values_t = Kind::ALL)]
     pub(crate) systems: Vec<Kind>,
+    #[arg(long, default_value = "results.json")]
     pub(crate) output: PathBuf,
     /// Another build of this program to compare with.
+    #[arg(long)]
     pub(crate) against: Option<PathBuf>,
-    pub(crate) pairs: usize,
+    #[arg(long, default_value = "10")]
+    pub(crate) pairs: NonZero<usize>,
 }
 
 impl Options {
-    pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
-        let mut options = Self {
-            quick: false,
-            repeats: None,
-            only: Vec::new(),
-            systems: Kind::ALL.into(),
-            output: "results.json".into(),
-            against: None,
-            pairs: 10,
-        };
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            let mut value = || {
-                let value = arguments.next();
-                value.ok_or_else(|| format!("{argument} needs a value"))
-            };
-            let number = |text: &String| {
-                let number = text.parse().ok().filter(|number| *number > 0);
-                number.ok_or_else(|| format!("{argument} needs a number"))
-            };
-            match argument.as_str() {
-                "--quick" => options.quick = true,
-                "--repeats" => options.repeats = Some(number(value()?)?),
-                "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
-                "--systems" => {
-                    let systems = value()?.split(',').map(str::parse);
-                    options.systems = systems.collect::<Result<_, _>>()?;
-                }
-                "--output" => options.output = value()?.into(),
-                "--against" => options.against = Some(value()?.into()),
-                "--pairs" => options.pairs = number(value()?)?,
-                other => return Err(format!("unknown argument: {other}")),
-            }
-        }
-        Ok(options)
+    pub(crate) fn repeats(&self) -> usize {
+        let usual = if self.quick { 1 } else { 3 };
+        self.repeats.map_or(usual, NonZero::get)
     }
 }

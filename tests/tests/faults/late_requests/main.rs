@@ -1,0 +1,176 @@
+//! Requests that arrive long after the client that sent them has gone on: sent again, answered, and used.
+
+mod matrix;
+
+use std::time::Duration;
+
+use dlock::__internals::Script;
+use dlock_tests::{ProxiedLock, scaled, wait_free, wait_waiters};
+
+/// Longer than a process passes a hold on without asking.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// A lock of which no hold ends by itself while a test runs.
+async fn scene() -> ProxiedLock {
+    ProxiedLock::start(|client| client.lease(scaled(Duration::from_secs(30)))).await
+}
+
+#[tokio::test]
+async fn a_late_yield_leaves_the_hold_to_who_carried_on() {
+    let scene = scene().await;
+    let first = scene.lock.write().await.expect("free");
+    let local = tokio::spawn({
+        let lock = scene.lock.clone();
+        async move { lock.write().await }
+    });
+    tokio::time::sleep(SLICE).await;
+    scene.keep(Script::Yield, 1);
+    first.release().await.expect("held to the end");
+    // Sent again and answered: nobody waits elsewhere.
+    let guard = local.await.expect("no panic").expect("its turn");
+    scene.wait_kept().await;
+    let before = scene.state().await;
+    assert_eq!(before.holders.len(), 1, "{before:?}");
+
+    let elsewhere = tokio::spawn({
+        let lock = scene.witness.clone();
+        async move { lock.write().await }
+    });
+    wait_waiters(&scene.witness, 1).await;
+    scene.deliver().await;
+    let after = scene.state().await;
+    assert_eq!(after.holders.len(), 1, "{after:?}");
+    assert_eq!(after.holders[0].id, before.holders[0].id, "the same hold");
+    assert!(!elsewhere.is_finished(), "two writers");
+    guard.release().await.expect("held to the end");
+    let guard = elsewhere.await.expect("no panic").expect("its turn");
+    guard.release().await.expect("held to the end");
+    wait_free(&scene.witness).await;
+}
+
+#[tokio::test]
+async fn a_late_acquire_of_who_gave_up_takes_nothing() {
+    let scene = scene().await;
+    scene.keep(Script::Acquire, usize::MAX);
+    let asking = tokio::spawn({
+        let lock = scene.lock.clone();
+        async move { lock.write().await }
+    });
+    scene.wait_kept().await;
+    asking.abort();
+    scene.pass();
+    // What it has to take back is taken back.
+    scene.client.shutdown().await.expect("nothing is held");
+    scene.assert_free().await;
+    scene.deliver().await;
+    scene.assert_free().await;
+}
+
+#[tokio::test]
+async fn a_late_copy_of_a_refused_try_takes_nothing() {
+    let scene = scene().await;
+    let held = scene.witness.write().await.expect("free");
+    scene.keep(Script::Acquire, 1);
+    let refused = scene.lock.try_write().await.expect("asked again");
+    assert!(refused.is_none());
+    held.release().await.expect("held to the end");
+    scene.pass();
+    scene.client.shutdown().await.expect("nothing is held");
+    scene.deliver().await;
+    scene.assert_free().await;
+}
+
+#[tokio::test]
+async fn a_late_acquire_whose_time_was_up_takes_nothing() {
+    let scene = scene().await;
+    scene.keep(Script::Acquire, usize::MAX);
+    let patience = Duration::from_millis(200);
+    let error = scene.lock.write_timeout(patience).await;
+    error.expect_err("it was never asked for");
+    scene.pass();
+    scene.client.shutdown().await.expect("nothing is held");
+    scene.deliver().await;
+    scene.assert_free().await;
+}
+
+#[tokio::test]
+async fn a_late_acquire_of_who_gave_up_does_not_wait_in_line() {
+    let scene = scene().await;
+    let held = scene.witness.write().await.expect("free");
+    scene.keep(Script::Acquire, usize::MAX);
+    let asking = tokio::spawn({
+        let lock = scene.lock.clone();
+        async move { lock.write().await }
+    });
+    scene.wait_kept().await;
+    asking.abort();
+    scene.pass();
+    scene.client.shutdown().await.expect("nothing is held");
+    scene.deliver().await;
+    let state = scene.state().await;
+    assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
+    held.release().await.expect("held to the end");
+    scene.assert_free().await;
+}
+
+#[tokio::test]
+async fn a_late_heartbeat_of_who_gave_up_does_not_wait_in_line() {
+    let scene = scene().await;
+    let held = scene.witness.write().await.expect("free");
+    let waiting = tokio::spawn({
+        let lock = scene.lock.clone();
+        async move { lock.write().await }
+    });
+    wait_waiters(&scene.witness, 1).await;
+    scene.keep(Script::Acquire, usize::MAX);
+    scene.wait_kept().await;
+    waiting.abort();
+    scene.pass();
+    scene.client.shutdown().await.expect("nothing is held");
+    scene.deliver().await;
+    let state = scene.state().await;
+    assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
+    held.release().await.expect("held to the end");
+    scene.assert_free().await;
+}
+
+#[tokio::test]
+async fn a_late_copy_of_an_acquire_does_not_take_the_lock_again() {
+    let scene = scene().await;
+    for reads in [false, true] {
+        scene.keep(Script::Acquire, 1);
+        let token = if reads {
+            let guard = scene.lock.read().await.expect("sent again");
+            let token = guard.fencing_token();
+            guard.release().await.expect("held to the end");
+            token
+        } else {
+            let guard = scene.lock.write().await.expect("sent again");
+            let token = guard.fencing_token();
+            guard.release().await.expect("held to the end");
+            token
+        };
+        wait_free(&scene.witness).await;
+        scene.deliver().await;
+        scene.assert_free().await;
+        let next = scene.lock.write().await.expect("free");
+        assert!(next.fencing_token() > token);
+        next.release().await.expect("held to the end");
+    }
+}
+
+/// The lock is somebody else's by then.
+#[tokio::test]
+async fn a_late_copy_of_an_acquire_does_not_wait_in_line() {
+    let scene = scene().await;
+    scene.keep(Script::Acquire, 1);
+    let guard = scene.lock.write().await.expect("sent again");
+    guard.release().await.expect("held to the end");
+    let held = scene.witness.write().await.expect("free");
+    scene.deliver().await;
+    let state = scene.state().await;
+    assert_eq!(state.holders.len(), 1, "{state:?}");
+    assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
+    held.release().await.expect("held to the end");
+    scene.assert_free().await;
+}

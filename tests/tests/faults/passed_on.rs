@@ -1,0 +1,56 @@
+//! A lock that was passed on a moment before its master died.
+
+use std::time::Duration;
+
+use dlock::__internals::Script;
+use dlock_tests::{
+    ProxiedCluster, builder, request_of, slot_of_lock, unique_prefix, wait_until, wait_waiters,
+};
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// How long the shard is without a master.
+const WITHOUT: Duration = Duration::from_millis(1500);
+
+#[tokio::test]
+async fn a_lock_passed_on_before_its_master_dies_outlasts_the_failover() {
+    let proxied = ProxiedCluster::start().await;
+    let (cluster, prefix) = (proxied.cluster(), unique_prefix());
+    let connect = async || {
+        let built = builder(&proxied.url(), &prefix).build().await;
+        built.expect("the cluster is up")
+    };
+    let (from, to) = (connect().await, connect().await);
+    let held = from.rw_lock("one").expect("a valid name");
+    let wanted = to.rw_lock("one").expect("a valid name");
+    let slot = slot_of_lock(&prefix, "one");
+    let master = cluster.master_of(slot).await;
+    let replica = cluster.replicas_of(slot).await[0];
+
+    let guard = held.write().await.expect("free");
+    let next = tokio::spawn(async move { wanted.write().await });
+    wait_waiters(&held, 1).await;
+    // The new holder is cut off before it has confirmed the hold; its record has reached the replica.
+    let renewal = request_of(Script::Renew);
+    proxied.proxy(master).mute_request(&renewal, 1);
+    guard.release().await.expect("held to the end");
+    let guard = next.await.expect("no panic").expect("its turn");
+    let copies: u64 = cluster.node(master).query(&["WAIT", "1", "5000"]).await;
+    assert_eq!(copies, 1);
+    cluster.node(master).kill();
+    tokio::time::sleep(WITHOUT).await;
+    guard
+        .check()
+        .expect("held while nobody could give it to others");
+    cluster
+        .node(replica)
+        .query::<redis::Value>(&["CLUSTER", "FAILOVER", "TAKEOVER"])
+        .await;
+
+    wait_until(SOON, "the hold is renewed", || async {
+        guard.check().expect("held all the time");
+        guard.lease_left() > Duration::from_secs(10)
+    })
+    .await;
+    guard.release().await.expect("held to the end");
+}

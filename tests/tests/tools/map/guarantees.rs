@@ -1,0 +1,69 @@
+//! What the README guarantees, and what the map of the tests says about it.
+
+use std::path::Path;
+
+use crate::files::PACKAGE;
+
+/// A part of the README's guarantees, and what is said to show it.
+#[derive(Debug, Default)]
+pub(crate) struct Mapped {
+    pub(crate) quote: String,
+    /// `group/program` and the names of tests in it.
+    pub(crate) tests: Vec<(String, Vec<String>)>,
+    /// Why there are none.
+    pub(crate) reason: Option<String>,
+}
+
+/// All words, with one space between any two.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn read(path: &str) -> String {
+    let path = Path::new(PACKAGE).join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Each item of the README's list of guarantees, in one line.
+pub(crate) fn guarantees() -> Vec<String> {
+    let readme = read("../README.md");
+    let (_, section) = readme
+        .split_once("\n## Guarantees and their limits\n")
+        .expect("the README has the section");
+    let section = section.split("\n## ").next().expect("it ends");
+    let list = section.trim_start().split("\n\n").next();
+    let items = list.expect("it has a list").split("\n* ");
+    items
+        .map(|item| words(item.trim_start_matches("* ")))
+        .collect()
+}
+
+/// The map, part by part. A paragraph that quotes is followed by a list.
+pub(crate) fn map() -> Vec<Mapped> {
+    let map = read("README.md");
+    let mut parts: Vec<Mapped> = Vec::new();
+    for paragraph in map.split("\n\n") {
+        if paragraph.starts_with("> ") {
+            let quote: String = paragraph.replace("\n> ", "\n");
+            parts.push(Mapped {
+                quote: words(quote.trim_start_matches("> ")),
+                ..Mapped::default()
+            });
+        } else if let (Some(list), Some(part)) = (paragraph.strip_prefix("- "), parts.last_mut()) {
+            for item in list.split("\n- ") {
+                match item.strip_prefix("No test: ") {
+                    Some(reason) => part.reason = Some(words(reason)),
+                    None => part.tests.push(tests(item)),
+                }
+            }
+        }
+    }
+    parts
+}
+
+/// An item like `` `group/program`: `test`, `test` ``.
+fn tests(item: &str) -> (String, Vec<String>) {
+    let mut names = item.split('`').skip(1).step_by(2).map(str::to_owned);
+    let program = names.next();
+    (program.expect("a program's name"), names.collect())
+}

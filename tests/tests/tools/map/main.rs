@@ -1,0 +1,78 @@
+//! Nothing is forgotten: each file of tests runs, each guarantee of the README has tests that show it, and links lead
+//! somewhere.
+
+mod files;
+mod guarantees;
+mod links;
+
+use std::{collections::BTreeMap, path::Path};
+
+use self::{
+    files::{PACKAGE, programs},
+    guarantees::{guarantees, map},
+    links::{PAGES, links},
+};
+
+#[test]
+fn every_program_of_tests_is_declared() {
+    let manifest = Path::new(PACKAGE).join("Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).expect("the package has a manifest");
+    let programs = programs();
+    for program in &programs {
+        let row = format!(
+            "{{ name = \"{}\", path = \"{}\" }},",
+            program.name, program.path
+        );
+        assert!(manifest.contains(&row), "tests/Cargo.toml lacks: {row}");
+    }
+    let declared = manifest.matches("path = \"tests/").count();
+    assert_eq!(declared, programs.len(), "declared and not there");
+}
+
+#[test]
+fn every_guarantee_is_mapped_as_the_readme_says_it() {
+    let mut parts = map().into_iter().map(|part| part.quote);
+    for guarantee in guarantees() {
+        let mut mapped = String::new();
+        while mapped.len() < guarantee.len() {
+            let Some(quote) = parts.next() else { break };
+            let space = if mapped.is_empty() { "" } else { " " };
+            mapped = format!("{mapped}{space}{quote}");
+        }
+        assert_eq!(mapped, guarantee, "tests/README.md (left) is not README.md");
+    }
+    assert_eq!(parts.next(), None, "the README does not say so");
+}
+
+#[test]
+fn every_guarantee_has_tests_that_exist_or_a_reason_why_not() {
+    let known: BTreeMap<_, _> = programs()
+        .iter()
+        .map(|program| (program.title(), program.tests()))
+        .collect();
+    for part in map() {
+        let quote = &part.quote;
+        let has_reason = part.reason.is_some();
+        assert_eq!(part.tests.is_empty(), has_reason, "{quote}");
+        for (program, tests) in &part.tests {
+            let Some(known) = known.get(program) else {
+                panic!("{quote}: there is no {program}");
+            };
+            assert!(!tests.is_empty(), "{quote}: no test of {program}");
+            for test in tests {
+                assert!(known.contains(test), "{quote}: no {test} in {program}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for page in PAGES {
+        let links = links(page);
+        assert!(!links.is_empty(), "{page} has links");
+        for link in links {
+            assert!(link.exists(), "{page}: {}", link.display());
+        }
+    }
+}
