@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
+use crate::hold::Hold;
 use crate::key::LockKey;
-use crate::lock::Hold;
 use crate::{Client, Error, ErrorKind, FencingToken, LossReason, Mode};
 
 /// The lock under which an annotated function runs.
@@ -97,7 +97,7 @@ impl Held {
     /// Whether the lock is held for reading or for writing.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.grant().hold.mode
+        self.grant().hold.terms.mode
     }
 
     /// The lock's key; its name is [`LockKey::name`].

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::Held;
-use crate::lock::Hold;
+use crate::hold::Hold;
 use crate::{Client, Error, FencingToken, ReadGuard, WriteGuard};
 
 /// A guard of either mode.

@@ -58,7 +58,7 @@ impl Request<One> {
     pub fn acquire_blocking(mut self) -> Result<Grant, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
-        home.inner().home.wait(self.take(client))?
+        home.wait(self.take(client))?
     }
 
     async fn take(self, client: Client) -> Result<Grant, Error> {
@@ -114,7 +114,7 @@ impl Request<Several> {
     pub fn acquire_blocking(mut self) -> Result<Grant<Vec<Held>>, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
-        (home.inner().home).wait(take_all(client, self.names.0, &self.terms))?
+        home.wait(take_all(client, self.names.0, &self.terms))?
     }
 }
 

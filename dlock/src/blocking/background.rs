@@ -5,12 +5,24 @@ use std::{io, thread};
 
 use tokio::runtime::{Builder, Handle};
 
-use crate::{Client, ClientBuilder, Error, ErrorKind};
+use super::Client;
+use crate::{ClientBuilder, Error, ErrorKind};
 
 static BACKGROUND: Mutex<Option<Handle>> = Mutex::new(None);
 
+impl ClientBuilder {
+    /// Connects, and starts the client's background tasks on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_blocking(self) -> Result<Client, Error> {
+        build(self).map(Into::into)
+    }
+}
+
 /// Builds a client that lives on the background thread.
-pub(crate) fn build(builder: ClientBuilder) -> Result<Client, Error> {
+fn build(builder: ClientBuilder) -> Result<crate::Client, Error> {
     let runtime = runtime().map_err(|error| {
         Error::with_cause(
             ErrorKind::Unavailable,

@@ -41,7 +41,7 @@ impl Client {
     /// ```
     pub async fn list(&self, pattern: &str) -> Result<Vec<String>, Error> {
         let keys = self.all_keys().await.inspect_err(metrics::failed)?;
-        let prefix = &self.inner().config.prefix;
+        let prefix = &self.inner.config.prefix;
         let mut names: Vec<String> = keys
             .iter()
             .filter_map(|key| LockKey::read(prefix, key))
@@ -53,10 +53,10 @@ impl Client {
     }
 
     async fn all_keys(&self) -> Result<Vec<String>, Error> {
-        self.inner().check_open()?;
-        let stem = [&self.inner().config.prefix, ":"].concat();
-        let deadline = Instant::now() + self.inner().config.retry_for;
-        self.inner().store.keys(&stem, deadline).await
+        self.inner.locks.check_open()?;
+        let stem = [&self.inner.config.prefix, ":"].concat();
+        let deadline = Instant::now() + self.inner.config.timeouts.retry_for;
+        self.inner.locks.store.keys(&stem, deadline).await
     }
 
     /// What the servers have done for locks, and others' scripts, so far. For the command-line
@@ -67,9 +67,9 @@ impl Client {
     /// As [`list`](Self::list), with the right to `INFO`.
     #[doc(hidden)]
     pub async fn script_load(&self) -> Result<ScriptLoad, Error> {
-        self.inner().check_open()?;
-        let deadline = Instant::now() + self.inner().config.retry_for;
-        self.inner().store.script_load(deadline).await
+        self.inner.locks.check_open()?;
+        let deadline = Instant::now() + self.inner.config.timeouts.retry_for;
+        self.inner.locks.store.script_load(deadline).await
     }
 }
 

@@ -1,12 +1,11 @@
 //! The guard of a read hold.
 
 use std::sync::Arc;
-
-use super::hold::Hold;
 use std::time::Duration;
 
-use super::holding::Holding;
+use super::gate::Share;
 use crate::error::Error;
+use crate::hold::Hold;
 use crate::key::LockKey;
 use crate::token::FencingToken;
 
@@ -16,16 +15,16 @@ use crate::token::FencingToken;
 /// for it and tells whether the lock was held to the end.
 #[derive(Debug)]
 #[must_use = "dropping the guard releases the lock at once"]
-pub struct ReadGuard(Holding);
+pub struct ReadGuard(Share);
 
 impl ReadGuard {
-    pub(super) fn new(holding: Holding) -> Self {
-        Self(holding)
+    pub(super) fn new(share: Share) -> Self {
+        Self(share)
     }
 
     /// The hold, to look at for longer than the guard lasts.
     pub(crate) fn share_hold(&self) -> Arc<Hold> {
-        self.0.share_hold()
+        Arc::clone(self.0.hold())
     }
 
     /// The lock's key.

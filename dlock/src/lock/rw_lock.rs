@@ -7,11 +7,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::acquire::acquire;
-use super::holding::Holding;
+use super::gate::Share;
 use super::settings::Settings;
 use super::wait::Wait;
-use super::{ReadGuard, WriteGuard};
-use crate::client::Inner;
+use super::{Commons, ReadGuard, WriteGuard};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics::{self, LockMetrics};
@@ -32,17 +31,16 @@ use crate::protocol::{LockInfo, Op, Reply};
 /// times; then another process gets its turn if one waits.
 #[derive(Debug, Clone)]
 pub struct RwLock {
-    pub(super) inner: Arc<Inner>,
+    pub(super) commons: Arc<Commons>,
     pub(super) key: LockKey,
     pub(super) settings: Settings,
     metrics: OnceLock<Arc<LockMetrics>>,
 }
 
 impl RwLock {
-    pub(crate) fn new(inner: Arc<Inner>, key: LockKey) -> Self {
-        let settings = Settings::new(&inner.config);
+    pub(crate) fn new(commons: Arc<Commons>, key: LockKey, settings: Settings) -> Self {
         Self {
-            inner,
+            commons,
             key,
             settings,
             metrics: OnceLock::new(),
@@ -180,8 +178,8 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_read(&self) -> Result<Option<ReadGuard>, Error> {
-        let holding = acquire(self, Mode::Read, Wait::No).await?;
-        Ok(holding.map(ReadGuard::new))
+        let share = acquire(self, Mode::Read, Wait::No).await?;
+        Ok(share.map(ReadGuard::new))
     }
 
     /// Acquires to write if that is possible at once; `None` if anybody holds the lock or waits.
@@ -209,8 +207,8 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_write(&self) -> Result<Option<WriteGuard>, Error> {
-        let holding = acquire(self, Mode::Write, Wait::No).await?;
-        Ok(holding.map(WriteGuard::new))
+        let share = acquire(self, Mode::Write, Wait::No).await?;
+        Ok(share.map(WriteGuard::new))
     }
 
     /// Acquires to read, waiting at most this long.
@@ -304,9 +302,9 @@ impl RwLock {
     }
 
     async fn ask_info(&self) -> Result<LockInfo, Error> {
-        self.inner.check_open()?;
-        let deadline = Instant::now() + self.inner.config.retry_for;
-        let answer = self.inner.store.call(&self.key, &Op::Inspect, deadline);
+        self.commons.check_open()?;
+        let deadline = Instant::now() + self.commons.timeouts.retry_for;
+        let answer = self.commons.store.call(&self.key, &Op::Inspect, deadline);
         match answer.await?.reply {
             Reply::Info(info) => Ok(info),
             _ => Err(Error::unexpected_reply(self.key.name())),
@@ -314,8 +312,8 @@ impl RwLock {
     }
 
     /// Acquires with a wait, so that there is never nothing.
-    async fn always(&self, mode: Mode, wait: Wait) -> Result<Holding, Error> {
-        let holding = acquire(self, mode, wait).await?;
-        holding.ok_or_else(|| Error::unexpected_reply(self.key.name()))
+    async fn always(&self, mode: Mode, wait: Wait) -> Result<Share, Error> {
+        let share = acquire(self, mode, wait).await?;
+        share.ok_or_else(|| Error::unexpected_reply(self.key.name()))
     }
 }

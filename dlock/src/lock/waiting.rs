@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::lease::WAITER_LEASE;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
 use crate::clock::BootInstant;
 use crate::error::Error;
+use crate::hold::WAITER_LEASE;
 use crate::protocol::{Nonce, PlaceTerms};
 use crate::store::{Answer, Listening, Origin};
 use crate::token::FencingToken;
@@ -103,7 +103,7 @@ pub(super) async fn pause(
             lock.metrics().woken("message");
             return Ok(Some(Woken { at: lock.metrics().now(), granted }));
         }
-        () = lock.inner.closed() => return Err(Error::closed()),
+        () = lock.commons.closed() => return Err(Error::closed()),
         () = sleep_until(until) => {
             if let Wait::Until(deadline, waited) = wait && deadline <= until {
                 return Err(Error::timed_out_waiting(lock.key.name(), waited));

@@ -4,6 +4,7 @@ mod answer;
 mod backend;
 mod memory;
 mod redis;
+mod timeouts;
 mod wakeups;
 
 pub use answer::Answer;
@@ -13,4 +14,5 @@ pub use redis::{
     Counter, Endpoint, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
     RedisStats, RedisStore, ScriptLoad, source as script_source,
 };
+pub(crate) use timeouts::Timeouts;
 pub use wakeups::{Listener, Origin, Wakeups};

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use super::core::Core;
 use super::node::Node;
 use super::publish::PublishMode;
-use crate::client::MIN_LEASE;
 use crate::error::Error;
 use crate::key::LockKey;
+use crate::lease::MIN_LEASE;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Stray};
 

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::LazyLock;
 
-use crate::key::LockKey;
+use super::LockKey;
 
 /// A map by lock key.
 pub(crate) type KeyMap<V> = HashMap<LockKey, V, BuildHasherDefault<KeyHasher>>;
 
 /// The hash of a key's text.
-pub(crate) fn hash_of(text: &str) -> u64 {
+pub(super) fn hash_of(text: &str) -> u64 {
     static SECRET: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     SECRET.hash_one(text)
 }

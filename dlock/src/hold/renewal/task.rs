@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use super::Renewals;
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
-use crate::lock::Hold;
+use crate::hold::Hold;
 use crate::metrics;
 use crate::protocol::{Op, Reply};
 use crate::store::{Answer, NodeId, Store};
@@ -64,7 +64,7 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
             continue;
         }
         let left = hold.deadline().since(now);
-        let patience = (hold.lease / 6)
+        let patience = (hold.terms.lease / 6)
             .min(renewals.response_timeout)
             .min(left / 3)
             .max(RETRY);
@@ -89,7 +89,7 @@ async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: 
             .map(|hold| {
                 let op = Op::Renew {
                     hold: hold.id.clone(),
-                    lease: hold.lease,
+                    lease: hold.terms.lease,
                 };
                 (hold.key.clone(), op)
             })

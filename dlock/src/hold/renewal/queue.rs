@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::clock::BootInstant;
-use crate::lock::Hold;
+use crate::hold::Hold;
 
 /// A timer queue. A hold is in it at most once, from its grant to its end.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::map::hash_of;
 use crate::error::{Error, ErrorKind};
-use crate::key_map::hash_of;
 use crate::slot::{Slot, hash_tag};
 
 /// The longest lock name, in bytes.

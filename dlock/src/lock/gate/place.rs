@@ -2,33 +2,32 @@
 
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::Receiver;
 
-use super::Turn;
-use crate::client::Inner;
+use super::{Gates, Turn};
 use crate::error::Error;
 use crate::key::LockKey;
 
 /// A place in the local line, given up when dropped.
 #[must_use = "dropping it gives the place up"]
-pub(in crate::lock) struct Queued {
-    inner: Arc<Inner>,
+pub(in crate::lock) struct Place {
+    gates: Arc<Gates>,
     key: LockKey,
-    ticket: u64,
-    turn: oneshot::Receiver<Turn>,
+    number: u64,
+    turn: Receiver<Turn>,
 }
 
-impl Queued {
+impl Place {
     pub(super) fn new(
-        inner: &Arc<Inner>,
+        gates: &Arc<Gates>,
         key: &LockKey,
-        ticket: u64,
-        turn: oneshot::Receiver<Turn>,
+        number: u64,
+        turn: Receiver<Turn>,
     ) -> Self {
         Self {
-            inner: Arc::clone(inner),
+            gates: Arc::clone(gates),
             key: key.clone(),
-            ticket,
+            number,
             turn,
         }
     }
@@ -42,9 +41,9 @@ impl Queued {
     }
 }
 
-impl Drop for Queued {
+impl Drop for Place {
     fn drop(&mut self) {
         // First out of the line; a turn that came all the same is then passed on with the receiver.
-        self.inner.gates.cancel(&self.key, self.ticket);
+        self.gates.cancel(&self.key, self.number);
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::pending::{Pending, Tally};
-use super::task;
+use super::{op, task};
 use crate::clock::BootInstant;
+use crate::hold::Hold;
 use crate::key::LockKey;
-use crate::lock::Hold;
 use crate::protocol::{HoldId, Op, Stray};
 use crate::store::Store;
 
@@ -25,30 +25,40 @@ pub(super) struct Item {
 
 /// Where dropped guards leave their releases. It has no limit, so that none is ever lost.
 #[derive(Debug, Clone)]
-pub(crate) struct ReleaseQueue {
+pub(in crate::hold) struct Releases {
     sender: mpsc::UnboundedSender<Item>,
     tally: Arc<Tally>,
 }
 
-impl ReleaseQueue {
+impl Releases {
+    /// Starts the task that empties the queue. It ends once every clone of this is gone and the queue is empty.
+    pub(in crate::hold) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        tokio::spawn(task::run(receiver, store, response_timeout));
+        Self {
+            sender,
+            tally: Arc::default(),
+        }
+    }
+
     /// Marks an acquire or release as under way: `flush` waits for it.
-    pub(crate) fn begin(&self) -> Pending {
+    pub(in crate::hold) fn begin(&self) -> Pending {
         Pending::new(&self.tally)
     }
 
+    /// Completes when nothing is under way.
+    pub(in crate::hold) async fn flush(&self) {
+        self.tally.zero().await;
+    }
+
     /// Gives a hold back.
-    pub(crate) fn release(&self, hold: &Hold) {
-        let op = Op::Release {
-            hold: hold.id.clone(),
-            handed: hold.handed(),
-            lease: hold.lease,
-            stray: hold.stray(),
-        };
-        self.push(hold.key.clone(), op, hold.lease, self.begin());
+    pub(in crate::hold) fn release(&self, hold: &Hold) {
+        let (key, lease) = (hold.key.clone(), hold.terms.lease);
+        self.push(key, op::of(hold), lease, self.begin());
     }
 
     /// Undoes an acquire that nobody wants any more.
-    pub(crate) fn abandon(
+    pub(in crate::hold) fn abandon(
         &self,
         key: LockKey,
         hold: HoldId,
@@ -67,42 +77,5 @@ impl ReleaseQueue {
             until: BootInstant::now() + lease,
             _pending: pending,
         });
-    }
-}
-
-/// Owns the task that empties the queue.
-#[derive(Debug)]
-pub(crate) struct Releaser {
-    queue: ReleaseQueue,
-}
-
-impl Releaser {
-    /// Starts the task. It ends once every [`ReleaseQueue`] is gone and the queue is empty.
-    pub(crate) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        tokio::spawn(task::run(receiver, store, response_timeout));
-        Self {
-            queue: ReleaseQueue {
-                sender,
-                tally: Arc::default(),
-            },
-        }
-    }
-
-    pub(crate) fn queue(&self) -> ReleaseQueue {
-        self.queue.clone()
-    }
-
-    /// Completes when nothing is under way.
-    pub(crate) async fn flush(&self) {
-        self.queue.tally.zero().await;
-    }
-}
-
-impl std::ops::Deref for Releaser {
-    type Target = ReleaseQueue;
-
-    fn deref(&self) -> &ReleaseQueue {
-        &self.queue
     }
 }

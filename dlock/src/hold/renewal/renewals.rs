@@ -1,5 +1,6 @@
 //! The client's side of renewal: registering holds, ending them.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -9,31 +10,30 @@ use tokio::time::sleep;
 
 use super::queue::Queue;
 use super::task;
-use crate::client::Inner;
 use crate::clock::BootInstant;
 use crate::error::LossReason;
-use crate::lock::{Hold, margin};
-use crate::releaser::ReleaseQueue;
+use crate::hold::deadline::margin;
+use crate::hold::release::Releases;
+use crate::hold::{Hold, OnLoss};
 use crate::store::Store;
 
 /// All holds of a client, renewed by one task.
-#[derive(Debug)]
-pub(crate) struct Renewals {
+pub(in crate::hold) struct Renewals {
     queue: Mutex<Queue>,
     /// Boot clock, ns: until when the task sleeps. A hold that is due later need not wake it.
     sleeps_until: AtomicU64,
     pub(super) changed: Notify,
     stopped: AtomicBool,
-    client: Weak<Inner>,
-    releases: ReleaseQueue,
+    on_loss: Weak<dyn OnLoss>,
+    releases: Releases,
     pub(super) response_timeout: Duration,
 }
 
 impl Renewals {
-    pub(crate) fn start(
-        client: Weak<Inner>,
+    pub(in crate::hold) fn start(
+        on_loss: Weak<dyn OnLoss>,
         store: Arc<Store>,
-        releases: ReleaseQueue,
+        releases: Releases,
         response_timeout: Duration,
     ) -> Arc<Self> {
         let renewals = Arc::new(Self {
@@ -41,7 +41,7 @@ impl Renewals {
             sleeps_until: AtomicU64::new(u64::MAX),
             changed: Notify::new(),
             stopped: AtomicBool::new(false),
-            client,
+            on_loss,
             releases,
             response_timeout,
         });
@@ -50,7 +50,7 @@ impl Renewals {
     }
 
     /// Starts to renew a hold. `false` after [`stop`](Self::stop): then the hold must go back.
-    pub(crate) fn add(&self, hold: &Arc<Hold>) -> bool {
+    pub(in crate::hold) fn add(&self, hold: &Arc<Hold>) -> bool {
         let due = hold.next_renewal(hold.granted_at);
         let mut queue = self.lock();
         if self.stopped.load(Ordering::Relaxed) {
@@ -67,7 +67,7 @@ impl Renewals {
     }
 
     /// Stops to renew a hold.
-    pub(crate) fn remove(&self, hold: &Hold) {
+    pub(in crate::hold) fn remove(&self, hold: &Hold) {
         self.lock().take(hold);
     }
 
@@ -85,7 +85,7 @@ impl Renewals {
     }
 
     /// Ends the task and every hold, and gives the holds back.
-    pub(crate) fn stop(&self, reason: LossReason) {
+    pub(in crate::hold) fn stop(&self, reason: LossReason) {
         let holds = {
             let mut queue = self.lock();
             self.stopped.store(true, Ordering::Relaxed);
@@ -107,15 +107,15 @@ impl Renewals {
                 LossReason::MaxHold => {
                     let (releases, hold) = (self.releases.clone(), Arc::clone(hold));
                     tokio::spawn(async move {
-                        sleep(margin(hold.lease)).await;
+                        sleep(margin(hold.terms.lease)).await;
                         releases.release(&hold);
                     });
                 }
                 LossReason::Expired | LossReason::Removed => {}
             }
         }
-        if let Some(client) = self.client.upgrade() {
-            client.gates.lost(&client, hold);
+        if let Some(on_loss) = self.on_loss.upgrade() {
+            on_loss.lost(hold);
         }
     }
 
@@ -149,5 +149,11 @@ impl Renewals {
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Renewals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Renewals").finish_non_exhaustive()
     }
 }

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use crate::client::Inner;
+use super::Commons;
 use crate::clock::BootInstant;
+use crate::hold::Pending;
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Stray, validity};
-use crate::releaser::Pending;
 use crate::store::Answer;
 
 /// Undoes a half-done acquire unless settled: whether the request was queued, granted or never
 /// arrived, the server is told to forget it.
 #[derive(Debug)]
-#[must_use = "dropping the attempt abandons the acquire"]
-pub(super) struct Attempt<'a> {
-    inner: &'a Inner,
+#[must_use = "dropping the claim abandons the acquire"]
+pub(super) struct Claim<'a> {
+    commons: &'a Commons,
     key: &'a LockKey,
     pub(super) id: HoldId,
     lease: Duration,
@@ -25,16 +25,16 @@ pub(super) struct Attempt<'a> {
     pending: Option<Pending>,
 }
 
-impl<'a> Attempt<'a> {
-    pub(super) fn new(inner: &'a Inner, key: &'a LockKey, lease: Duration) -> Self {
+impl<'a> Claim<'a> {
+    pub(super) fn new(commons: &'a Commons, key: &'a LockKey, lease: Duration) -> Self {
         Self {
-            inner,
+            commons,
             key,
-            id: inner.next_hold(),
+            id: commons.next_hold(),
             lease,
             asking: false,
             stray_until: None,
-            pending: Some(inner.releaser.begin()),
+            pending: Some(commons.keeper.begin()),
         }
     }
 
@@ -59,7 +59,7 @@ impl<'a> Attempt<'a> {
 
     /// Twice the time for which a request is valid, as servers' clocks are only estimated.
     fn expect_stray(&mut self) {
-        let validity = validity(self.inner.config.response_timeout);
+        let validity = validity(self.commons.timeouts.response);
         self.stray_until = Some(BootInstant::now() + 2 * validity);
     }
 
@@ -81,7 +81,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if let Some(pending) = self.pending.take() {
             let possible = self
@@ -93,8 +93,8 @@ impl Drop for Attempt<'_> {
                 Stray::None
             };
             let (key, id) = (self.key.clone(), self.id.clone());
-            let releaser = &self.inner.releaser;
-            releaser.abandon(key, id, stray, self.lease, pending);
+            let keeper = &self.commons.keeper;
+            keeper.abandon(key, id, stray, self.lease, pending);
         }
     }
 }

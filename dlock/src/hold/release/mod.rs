@@ -1,0 +1,10 @@
+//! Giving back what nobody waits for: dropped guards, cancelled acquires. For the keeper of the holds.
+
+mod op;
+mod pending;
+mod queue;
+mod task;
+
+pub(super) use op::{of, of_another};
+pub(crate) use pending::Pending;
+pub(super) use queue::Releases;
