@@ -272,3 +272,6 @@ impl<H: AsHold, W> Line<H, W> {
     }
 }
 
+
+#[cfg(test)]
+mod tests;
