@@ -50,6 +50,7 @@ mod mode;
 mod protocol;
 mod slot;
 mod store;
+mod sync;
 pub mod testing;
 mod token;
 mod trace;

@@ -1,8 +1,9 @@
 //! The runtime of all blocking clients of this process.
 
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::{io, thread};
 
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle};
 
 use super::Client;
@@ -40,7 +41,7 @@ fn build(builder: ClientBuilder) -> Result<crate::Client, Error> {
 
 /// The background runtime; started at the first call, for as long as the process lives.
 fn runtime() -> io::Result<Handle> {
-    let mut background = BACKGROUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut background = BACKGROUND.lock();
     if let Some(runtime) = &*background {
         return Ok(runtime.clone());
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -16,6 +16,7 @@ use crate::hold::deadline::margin;
 use crate::hold::release::Releases;
 use crate::hold::{Hold, OnLoss};
 use crate::store::Store;
+use crate::sync::Mutex;
 
 /// All holds of a client, renewed by one task.
 pub(in crate::hold) struct Renewals {
@@ -52,7 +53,7 @@ impl Renewals {
     /// Starts to renew a hold. `false` after [`stop`](Self::stop): then the hold must go back.
     pub(in crate::hold) fn add(&self, hold: &Arc<Hold>) -> bool {
         let due = hold.next_renewal(hold.granted_at);
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         if self.stopped.load(Ordering::Relaxed) {
             return false;
         }
@@ -68,12 +69,12 @@ impl Renewals {
 
     /// Stops to renew a hold.
     pub(in crate::hold) fn remove(&self, hold: &Hold) {
-        self.lock().take(hold);
+        self.queue.lock().take(hold);
     }
 
     /// Looks at a hold again at `due`, unless it has ended meanwhile.
     pub(super) fn again(&self, hold: Arc<Hold>, due: BootInstant) {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         if self.stopped.load(Ordering::Relaxed) {
             // It was not in the queue when that was emptied.
             drop(queue);
@@ -87,7 +88,7 @@ impl Renewals {
     /// Ends the task and every hold, and gives the holds back.
     pub(in crate::hold) fn stop(&self, reason: LossReason) {
         let holds = {
-            let mut queue = self.lock();
+            let mut queue = self.queue.lock();
             self.stopped.store(true, Ordering::Relaxed);
             queue.drain()
         };
@@ -125,7 +126,7 @@ impl Renewals {
 
     /// Takes out what is due now.
     pub(super) fn due(&self, now: BootInstant) -> Vec<Arc<Hold>> {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         std::iter::from_fn(|| queue.pop_due(now)).collect()
     }
 
@@ -136,7 +137,7 @@ impl Renewals {
         latest: BootInstant,
         rested: bool,
     ) -> (Option<BootInstant>, bool) {
-        let queue = self.lock();
+        let queue = self.queue.lock();
         let next = queue.next_due();
         let wake_at = match next {
             None if rested => None,
@@ -145,10 +146,6 @@ impl Renewals {
         let until = wake_at.map_or(u64::MAX, BootInstant::as_nanos);
         self.sleeps_until.store(until, Ordering::Release);
         (wake_at, next.is_none())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry as MapEntry;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use tokio::sync::oneshot::{self, Sender};
 
@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::hold::{Hold, Keeper, OnLoss, Terms};
 use crate::key::{KeyMap, LockKey};
 use crate::store::{Store, Timeouts};
+use crate::sync::{Mutex, MutexGuard};
 
 /// Enough that tasks on different locks seldom meet; each lock has a line of its own whatever
 /// shard it falls into.
@@ -155,11 +156,11 @@ impl Gates {
 
     /// The server granted a hold to who leads.
     pub(super) fn hold_granted(self: &Arc<Self>, hold: Arc<Hold>) -> Share {
-        let share = Share::gated(self, Arc::clone(&hold), hold.last_token());
-        let admitted = self.at(&hold.key, |line| {
-            line.hold_granted(Arc::clone(&hold), hold.granted_at)
-        });
-        self.admit(&hold, admitted);
+        let (known, token) = (Arc::clone(&hold), hold.last_token());
+        let share = Share::gated(self, hold, token);
+        let hold = share.hold();
+        let admitted = self.at(&hold.key, |line| line.hold_granted(known, hold.granted_at));
+        self.admit(hold, admitted);
         share
     }
 
@@ -193,8 +194,7 @@ impl Gates {
         self.closed.store(true, Ordering::Release);
         let mut waiting = Vec::new();
         for shard in &self.shards {
-            let mut lines = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.retain(|_, line| {
+            shard.lock().retain(|_, line| {
                 waiting.append(&mut line.close());
                 !line.is_idle()
             });
@@ -237,9 +237,7 @@ impl Gates {
     fn lines(&self, key: &LockKey) -> MutexGuard<'_, Lines> {
         // Bits that the map inside does not go by first.
         let index = usize::try_from((key.hash() >> 32) % SHARDS as u64).unwrap_or(0);
-        self.shards[index]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.shards[index].lock()
     }
 }
 

@@ -272,6 +272,5 @@ impl<H: AsHold, W> Line<H, W> {
     }
 }
 
-
 #[cfg(test)]
 mod tests;
