@@ -10,7 +10,7 @@ mod report;
 mod request;
 mod run;
 mod take;
-mod terms;
+mod wanted;
 
 pub use self::client::AsClient;
 pub use self::context::current;

@@ -14,6 +14,7 @@ use crate::trace::AcquireTrace;
 
 /// Acquires. `None` if the lock is not free and the caller does not wait.
 pub(super) async fn acquire(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+    let wait = wait.begin();
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);
     let outcome = trace.follow(find_a_way(lock, mode, wait)).await;

@@ -178,7 +178,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_read(&self) -> Result<Option<ReadGuard>, Error> {
-        let share = acquire(self, Mode::Read, Wait::No).await?;
+        let share = self.acquire(Mode::Read, Wait::No).await?;
         Ok(share.map(ReadGuard::new))
     }
 
@@ -207,7 +207,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_write(&self) -> Result<Option<WriteGuard>, Error> {
-        let share = acquire(self, Mode::Write, Wait::No).await?;
+        let share = self.acquire(Mode::Write, Wait::No).await?;
         Ok(share.map(WriteGuard::new))
     }
 
@@ -236,7 +236,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn read_timeout(&self, patience: Duration) -> Result<ReadGuard, Error> {
-        self.always(Mode::Read, Wait::within(patience))
+        self.always(Mode::Read, Wait::For(patience))
             .await
             .map(ReadGuard::new)
     }
@@ -266,7 +266,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn write_timeout(&self, patience: Duration) -> Result<WriteGuard, Error> {
-        self.always(Mode::Write, Wait::within(patience))
+        self.always(Mode::Write, Wait::For(patience))
             .await
             .map(WriteGuard::new)
     }
@@ -309,6 +309,11 @@ impl RwLock {
             Reply::Info(info) => Ok(info),
             _ => Err(Error::unexpected_reply(self.key.name())),
         }
+    }
+
+    /// Acquires. `None` if the lock is not free and the caller does not wait.
+    pub(crate) async fn acquire(&self, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+        acquire(self, mode, wait).await
     }
 
     /// Acquires with a wait, so that there is never nothing.
