@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::sleep;
 
 use super::Terms;
 use super::deadline::{Deadline, Start};
 use super::loss::Fate;
 use super::tokens::Tokens;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::metrics::LockMetrics;
 use crate::protocol::{HoldId, Stray};
+use crate::random;
 use crate::token::FencingToken;
 use crate::trace;
 
@@ -164,7 +164,7 @@ impl Hold {
         } else {
             // A lease is at most 24 hours: its nanoseconds fit.
             let third = u64::try_from(self.terms.lease.as_nanos()).unwrap_or(u64::MAX) / 3;
-            Duration::from_nanos(third - fastrand::u64(..=third / 5))
+            Duration::from_nanos(third - random::u64(..=third / 5))
         };
         (from + after).min(self.give_up_at())
     }

@@ -3,12 +3,10 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::release::{self, Pending, Releases};
 use super::renewal::Renewals;
 use super::{Hold, OnLoss};
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Reply, Stray};

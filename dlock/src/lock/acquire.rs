@@ -1,11 +1,10 @@
 //! Acquiring: through the gate of this process to the server.
 
-use tokio::time::{Instant, sleep_until};
-
 use super::gate::{Entry, Lead, Place, Share, Turn};
 use super::remote;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
+use crate::clock::{Instant, sleep_until};
 use crate::error::Error;
 use crate::metrics::Via;
 use crate::mode::Mode;

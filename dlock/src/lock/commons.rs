@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
 
 use super::gate::Gates;
+use crate::clock::{Instant, timeout_at};
 use crate::error::{Error, ErrorKind, Step};
 use crate::hold::Keeper;
 use crate::protocol::{ClientId, HoldId};

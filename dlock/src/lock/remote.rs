@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::claim::Claim;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
 use super::waiting::{HEARTBEAT, after_failure, believe, look_again, pause, place_terms};
+use crate::clock::Instant;
 use crate::error::{Error, ErrorKind, Step};
 use crate::hold::{Granted, Hold, Start};
 use crate::metrics::Via;

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::acquire::acquire;
 use super::gate::Share;
 use super::settings::Settings;
 use super::wait::Wait;
 use super::{Commons, ReadGuard, WriteGuard};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics::{self, LockMetrics};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use crate::clock::Instant;
 
 /// The caller's patience.
 #[derive(Debug, Clone, Copy)]

@@ -12,6 +12,7 @@ use crate::hold::Hold;
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Op, Stray};
 use crate::store::Store;
+use crate::tasks;
 
 /// One release or abandon to deliver.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl Releases {
     /// Starts the task that empties the queue. It ends once every clone of this is gone and the queue is empty.
     pub(in crate::hold) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
-        tokio::spawn(task::run(receiver, store, response_timeout));
+        tasks::spawn(task::run(receiver, store, response_timeout));
         Self {
             sender,
             tally: Arc::default(),

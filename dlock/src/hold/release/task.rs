@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep};
 
 use super::queue::Item;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
 use crate::metrics;
+use crate::random;
 use crate::store::{Answer, NodeId, Store};
+use crate::tasks;
 
 /// Releases in one pipeline.
 const BATCH: usize = 256;
@@ -25,7 +26,7 @@ pub(super) async fn run(
     while receiver.recv_many(&mut items, BATCH).await > 0 {
         for (node, items) in by_node(&store, items.drain(..)) {
             // A job for each node, so that a slow one holds up nobody else's releases.
-            tokio::spawn(deliver(Arc::clone(&store), node, items, response_timeout));
+            tasks::spawn(deliver(Arc::clone(&store), node, items, response_timeout));
         }
     }
 }
@@ -65,7 +66,7 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
         }
         groups = by_node(&store, unanswered.into_iter());
         if !groups.is_empty() {
-            sleep(Duration::from_millis(fastrand::u64(20..200))).await;
+            sleep(Duration::from_millis(random::u64(20..200))).await;
         }
     }
 }

@@ -6,17 +6,17 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::sleep;
 
 use super::queue::Queue;
 use super::task;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, sleep};
 use crate::error::LossReason;
 use crate::hold::deadline::margin;
 use crate::hold::release::Releases;
 use crate::hold::{Hold, OnLoss};
 use crate::store::Store;
 use crate::sync::Mutex;
+use crate::tasks;
 
 /// All holds of a client, renewed by one task.
 pub(in crate::hold) struct Renewals {
@@ -46,7 +46,7 @@ impl Renewals {
             releases,
             response_timeout,
         });
-        tokio::spawn(task::run(Arc::clone(&renewals), store));
+        tasks::spawn(task::run(Arc::clone(&renewals), store));
         renewals
     }
 
@@ -107,7 +107,7 @@ impl Renewals {
                 LossReason::Shutdown => self.releases.release(hold),
                 LossReason::MaxHold => {
                     let (releases, hold) = (self.releases.clone(), Arc::clone(hold));
-                    tokio::spawn(async move {
+                    tasks::spawn(async move {
                         sleep(margin(hold.terms.lease)).await;
                         releases.release(&hold);
                     });

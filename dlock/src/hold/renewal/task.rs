@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
-
 use super::Renewals;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::hold::Hold;
 use crate::metrics;
 use crate::protocol::{Op, Reply};
 use crate::store::{Answer, NodeId, Store};
+use crate::tasks;
 
 /// Renewals in one pipeline: enough to be cheap, few enough not to hold up other commands.
 const BATCH: usize = 256;
@@ -78,7 +77,7 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
             .push(hold);
     }
     for (node, holds) in by_node {
-        tokio::spawn(renew(Arc::clone(renewals), Arc::clone(store), node, holds));
+        tasks::spawn(renew(Arc::clone(renewals), Arc::clone(store), node, holds));
     }
 }
 
