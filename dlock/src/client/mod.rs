@@ -8,6 +8,7 @@ mod host;
 mod inner;
 mod installed;
 mod list;
+mod load;
 
 pub use builder::ClientBuilder;
 pub use handle::Client;
