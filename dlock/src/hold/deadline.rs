@@ -1,9 +1,9 @@
 //! Until when a client may rely on its hold.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::BootInstant;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
 /// those behind it. A hold that was passed on lasts for what is left of that until it is renewed.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -17,6 +16,7 @@ use crate::key::LockKey;
 use crate::metrics::LockMetrics;
 use crate::protocol::{HoldId, Stray};
 use crate::random;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::token::FencingToken;
 use crate::trace;
 
@@ -175,7 +175,7 @@ impl Hold {
         self.loss_by(BootInstant::now())
     }
 
-    fn loss_by(&self, now: BootInstant) -> Option<LossReason> {
+    pub(super) fn loss_by(&self, now: BootInstant) -> Option<LossReason> {
         if self.is_live() && now >= self.deadline() {
             self.lose(LossReason::Expired);
         }

@@ -15,10 +15,10 @@ use crate::store::{Store, Timeouts};
 /// Keeps the holds of one client, from their grant until the server knows of their end.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    store: Arc<Store>,
-    retry_for: Duration,
-    renewals: Arc<Renewals>,
-    releases: Releases,
+    pub(super) store: Arc<Store>,
+    pub(super) retry_for: Duration,
+    pub(super) renewals: Arc<Renewals>,
+    pub(super) releases: Releases,
 }
 
 impl Keeper {

@@ -1,10 +1,10 @@
 //! Whether a hold is still one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::Hold;
 use crate::error::LossReason;
+use crate::sync::atomic::{AtomicU8, Ordering};
 
 const LIVE: u8 = 0;
 const RELEASED: u8 = 1;

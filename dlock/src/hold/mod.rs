@@ -9,6 +9,8 @@ mod deadline;
 mod hold;
 mod keeper;
 mod loss;
+#[cfg(test)]
+pub(crate) mod models;
 mod release;
 mod renewal;
 mod terms;

@@ -1,7 +1,6 @@
 //! The fencing tokens of one hold.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::token::FencingToken;
 
 /// The last token that the server named, and the last that this client has handed out.

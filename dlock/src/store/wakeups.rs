@@ -135,3 +135,6 @@ impl fmt::Debug for Listener {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod models;

@@ -7,4 +7,6 @@ mod task;
 
 pub(super) use op::{of, of_another};
 pub(crate) use pending::Pending;
+#[cfg(test)]
+pub(super) use queue::Item;
 pub(super) use queue::Releases;

@@ -16,9 +16,9 @@ use crate::tasks;
 
 /// One release or abandon to deliver.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(in crate::hold) struct Item {
     pub(super) key: LockKey,
-    pub(super) op: Op,
+    pub(in crate::hold) op: Op,
     /// The lease has ended by then, so there is nothing left to deliver.
     pub(super) until: BootInstant,
     pub(super) _pending: Pending,
@@ -34,12 +34,15 @@ pub(in crate::hold) struct Releases {
 impl Releases {
     /// Starts the task that empties the queue. It ends once every clone of this is gone and the queue is empty.
     pub(in crate::hold) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
-        let (sender, receiver) = mpsc::unbounded_channel();
+        let (releases, receiver) = Self::new();
         tasks::spawn(task::run(receiver, store, response_timeout));
-        Self {
-            sender,
-            tally: Arc::default(),
-        }
+        releases
+    }
+
+    pub(in crate::hold) fn new() -> (Self, mpsc::UnboundedReceiver<Item>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let tally = Arc::default();
+        (Self { sender, tally }, receiver)
     }
 
     /// Marks an acquire or release as under way: `flush` waits for it.

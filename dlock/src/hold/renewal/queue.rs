@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::clock::BootInstant;
 use crate::hold::Hold;
+use crate::sync::atomic::Ordering;
 
 /// A timer queue. A hold is in it at most once, from its grant to its end.
 #[derive(Debug, Default)]

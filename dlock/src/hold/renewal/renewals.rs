@@ -1,7 +1,6 @@
 //! The client's side of renewal: registering holds, ending them.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use crate::hold::release::Releases;
 use crate::hold::{Hold, OnLoss};
 use crate::store::Store;
 use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::tasks;
 
 /// All holds of a client, renewed by one task.
@@ -23,7 +23,7 @@ pub(in crate::hold) struct Renewals {
     queue: Mutex<Queue>,
     /// Boot clock, ns: until when the task sleeps. A hold that is due later need not wake it.
     sleeps_until: AtomicU64,
-    pub(super) changed: Notify,
+    pub(in crate::hold) changed: Notify,
     stopped: AtomicBool,
     on_loss: Weak<dyn OnLoss>,
     releases: Releases,
@@ -37,7 +37,17 @@ impl Renewals {
         releases: Releases,
         response_timeout: Duration,
     ) -> Arc<Self> {
-        let renewals = Arc::new(Self {
+        let renewals = Arc::new(Self::new(on_loss, releases, response_timeout));
+        tasks::spawn(task::run(Arc::clone(&renewals), store));
+        renewals
+    }
+
+    pub(in crate::hold) fn new(
+        on_loss: Weak<dyn OnLoss>,
+        releases: Releases,
+        response_timeout: Duration,
+    ) -> Self {
+        Self {
             queue: Mutex::default(),
             sleeps_until: AtomicU64::new(u64::MAX),
             changed: Notify::new(),
@@ -45,9 +55,7 @@ impl Renewals {
             on_loss,
             releases,
             response_timeout,
-        });
-        tasks::spawn(task::run(Arc::clone(&renewals), store));
-        renewals
+        }
     }
 
     /// Starts to renew a hold. `false` after [`stop`](Self::stop): then the hold must go back.
@@ -132,7 +140,7 @@ impl Renewals {
 
     /// Until when the task may sleep, `latest` at most, and whether there is no hold now; `None` if there
     /// is none and the task has rested. Only a hold that is due earlier wakes it.
-    pub(super) fn plan_sleep(
+    pub(in crate::hold) fn plan_sleep(
         &self,
         latest: BootInstant,
         rested: bool,

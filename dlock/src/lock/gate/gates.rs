@@ -2,7 +2,6 @@
 
 use std::collections::hash_map::Entry as MapEntry;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use tokio::sync::oneshot::{self, Sender};
@@ -16,6 +15,7 @@ use crate::error::Error;
 use crate::hold::{Hold, Keeper, OnLoss, Terms};
 use crate::key::{KeyMap, LockKey};
 use crate::store::{Store, Timeouts};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Enough that tasks on different locks seldom meet; each lock has a line of its own whatever
@@ -265,3 +265,6 @@ impl fmt::Debug for Gates {
         f.debug_struct("Gates").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod models;

@@ -173,6 +173,8 @@ impl World {
             assert!(hold.terms.shareable(), "cannot share");
             self.tasks[reader] = Task::Holds(self.told(reader, &hold));
         }
+        let left_out = |task: &Task| matches!(task, Task::Waits(kind) if hold.terms.shareable() && all_terms()[*kind] == hold.terms);
+        assert!(!self.tasks.iter().any(left_out), "a reader left out");
         self.lead(admitted.leader);
     }
 
