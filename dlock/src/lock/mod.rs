@@ -27,6 +27,7 @@ mod commons;
 mod evict;
 mod gate;
 mod guards;
+mod inspect;
 mod remote;
 mod rw_lock;
 mod settings;
