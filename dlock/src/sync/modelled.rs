@@ -2,15 +2,17 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
-use shuttle::scheduler::RandomScheduler;
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
 
 pub(crate) use shuttle::sync::MutexGuard;
 
-/// How many orders of events a model tries.
-const ORDERS: usize = 2000;
+/// How many orders of events a model tries: any, and those in which tasks seldom take turns, which are rare among any.
+const ORDERS: usize = 1000;
+/// How often tasks take turns in the latter.
+const TURNS: usize = 3;
 
 thread_local! {
     /// Whether what reads and writes in one go comes apart, to see that a model notices. All tasks of a model run on
@@ -23,7 +25,10 @@ pub(crate) fn check(model: impl Fn() + Send + Sync + 'static) {
     let mut config = Config::new();
     config.stack_size = 1 << 18;
     config.silence_warnings = true;
-    Runner::new(RandomScheduler::new(ORDERS), config).run(model);
+    let model = Arc::new(model);
+    let same = Arc::clone(&model);
+    Runner::new(RandomScheduler::new(ORDERS), config.clone()).run(move || same());
+    Runner::new(PctScheduler::new(TURNS, ORDERS), config).run(move || model());
 }
 
 /// Makes sure that a model with a mistake in it fails.

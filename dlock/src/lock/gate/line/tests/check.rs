@@ -10,6 +10,8 @@ impl World {
             .filter(|task| matches!(task, Task::Leads(..)))
             .count();
         assert!(leaders <= 1, "two lead");
+        let writing = self.line.is_written();
+        assert!(leaders == 0 || !writing, "asks behind a writer of its own");
         let current = self.line.current.as_ref().map(|current| current.hold.id);
         let progress = current.is_some_and(|id| self.shares(id) > 0) || leaders == 1;
         assert!(
