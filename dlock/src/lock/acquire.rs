@@ -46,11 +46,13 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Shar
     }
     let terms = lock.settings.terms(mode);
     let gates = &lock.commons.gates;
-    let (turn, contended) = match gates.enter(&lock.key, terms, wait.may_wait()) {
-        Entry::Turn(turn) => (turn, false),
+    let entry = gates.enter(&lock.key, terms, wait.may_wait());
+    let contended = !matches!(entry, Entry::Turn(_));
+    let turn = match entry {
+        Entry::Turn(turn) => turn,
         Entry::Wait(place) => {
             lock.metrics().contended(mode);
-            (wait_for_turn(lock, place, wait).await?, true)
+            wait_for_turn(lock, place, wait).await?
         }
         Entry::Busy => {
             lock.metrics().contended(mode);

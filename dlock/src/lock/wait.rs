@@ -19,6 +19,7 @@ pub(crate) enum Wait {
 
 impl Wait {
     /// The time begins to run, unless it does already.
+    #[inline]
     pub(crate) fn begin(self) -> Self {
         match self {
             Self::For(patience) => Instant::now()

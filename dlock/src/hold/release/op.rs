@@ -6,6 +6,7 @@ use crate::hold::Hold;
 use crate::protocol::{HoldId, Op, Stray};
 
 /// The release of a hold of this client.
+#[inline]
 pub(in crate::hold) fn of(hold: &Hold) -> Op {
     Op::Release {
         hold: hold.id.clone(),

@@ -13,8 +13,8 @@ use crate::key::LockKey;
 pub(in crate::lock) struct Lead {
     gates: Arc<Gates>,
     key: LockKey,
-    /// Of a hold whose slice is over: to go on with if the server agrees.
-    share: Option<Share>,
+    /// Of a hold whose slice is over: to go on with if the server agrees. Boxed, as it is rare and would be carried along.
+    share: Option<Box<Share>>,
     /// Whether the gate has heard how it ended.
     over: bool,
 }
@@ -24,14 +24,14 @@ impl Lead {
         Self {
             gates: Arc::clone(gates),
             key: key.clone(),
-            share,
+            share: share.map(Box::new),
             over: false,
         }
     }
 
     /// What there is of a hold whose slice is over.
     pub(in crate::lock) fn take_share(&mut self) -> Option<Share> {
-        self.share.take()
+        self.share.take().map(|share| *share)
     }
 
     /// The server granted a new hold.
