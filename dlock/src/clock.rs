@@ -1,6 +1,9 @@
-//! The clock leases are measured on: monotonic, and counting the time the machine sleeps.
+//! Both clocks, so that a test can replace them here: the boot clock, on which leases are measured, monotonic and counting
+//! the time the machine sleeps; and Tokio's, for timers.
 
 use std::time::Duration;
+
+pub(crate) use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 /// A point on the boot clock, in nanoseconds.
 ///

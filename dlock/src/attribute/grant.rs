@@ -76,7 +76,7 @@ impl<H: Holds> Grant<H> {
         };
         if let Some(client) = self.client {
             // A thread that may not wait has the locks released in the background, by dropping them.
-            drop(client.inner().home.wait(self.owned.release()));
+            drop(client.wait(self.owned.release()));
         }
         output
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
+use crate::hold::Hold;
 use crate::key::LockKey;
-use crate::lock::Hold;
 use crate::{Client, Error, ErrorKind, FencingToken, LossReason, Mode};
 
 /// The lock under which an annotated function runs.
@@ -14,11 +14,11 @@ use crate::{Client, Error, ErrorKind, FencingToken, LossReason, Mode};
 /// Named with `guard = name`, or asked for with [`current`](crate::current). It tells about the lock but
 /// does not keep it: the function's end releases, however many clones there are, and says so to them.
 #[derive(Clone, Debug)]
-pub struct Held(Arc<Link>);
+pub struct Held(Arc<Level>);
 
 /// One lock in the chain of those that a task holds.
 #[derive(Debug)]
-struct Link {
+struct Level {
     source: Source,
     /// What the task held already when it took, or entered again, this one.
     outer: Option<Held>,
@@ -27,17 +27,17 @@ struct Link {
 /// Where a call has its lock from.
 #[derive(Debug)]
 enum Source {
-    Own(Granted),
-    /// Of an outer call, which was granted it.
+    Own(Own),
+    /// Of an outer call, which took it.
     Outer(Held),
 }
 
-/// What a call was granted, and whether the call is over.
+/// A hold that a call took, and whether the call is over.
 #[derive(Debug)]
-struct Granted {
+struct Own {
     client: Client,
     hold: Arc<Hold>,
-    /// Of this grant; a hold that is passed on among tasks has more than one.
+    /// Of this call; a hold that is passed on among tasks has more than one.
     token: FencingToken,
     over: AtomicBool,
     ended: Notify,
@@ -50,67 +50,67 @@ impl Held {
         token: FencingToken,
         outer: Option<Self>,
     ) -> Self {
-        let source = Source::Own(Granted {
+        let source = Source::Own(Own {
             client,
             hold,
             token,
             over: AtomicBool::new(false),
             ended: Notify::new(),
         });
-        Self(Arc::new(Link { source, outer }))
+        Self(Arc::new(Level { source, outer }))
     }
 
-    /// The same grant, entered once more under what the task holds by now.
+    /// The same hold, entered once more under what the task holds by now.
     pub(super) fn entered_again(&self, outer: Option<Self>) -> Self {
-        let granted = match &self.0.source {
+        let owner = match &self.0.source {
             Source::Own(_) => self,
-            Source::Outer(granted) => granted,
+            Source::Outer(owner) => owner,
         };
-        let source = Source::Outer(granted.clone());
-        Self(Arc::new(Link { source, outer }))
+        let source = Source::Outer(owner.clone());
+        Self(Arc::new(Level { source, outer }))
     }
 
-    fn grant(&self) -> &Granted {
+    fn own(&self) -> &Own {
         match &self.0.source {
-            Source::Own(grant) => grant,
-            Source::Outer(granted) => granted.grant(),
+            Source::Own(own) => own,
+            Source::Outer(owner) => owner.own(),
         }
     }
 
-    /// The call that was granted the lock gives it back.
+    /// The call that took the lock gives it back.
     pub(super) fn end(&self) {
-        if !self.grant().over.swap(true, Ordering::AcqRel) {
-            self.grant().ended.notify_waiters();
+        if !self.own().over.swap(true, Ordering::AcqRel) {
+            self.own().ended.notify_waiters();
         }
     }
 
     fn is_over(&self) -> bool {
-        self.grant().over.load(Ordering::Acquire)
+        self.own().over.load(Ordering::Acquire)
     }
 
     /// The token to send along with what the lock protects.
     #[must_use]
     pub fn fencing_token(&self) -> FencingToken {
-        self.grant().token
+        self.own().token
     }
 
     /// Whether the lock is held for reading or for writing.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.grant().hold.mode
+        self.own().hold.terms.mode
     }
 
     /// The lock's key; its name is [`LockKey::name`].
     #[must_use]
     pub fn key(&self) -> &LockKey {
-        &self.grant().hold.key
+        &self.own().hold.key
     }
 
     /// Whether the lock is held no longer: the lease is gone, or the function has returned. Reads a
     /// clock and sends nothing.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.is_over() || self.grant().hold.loss().is_some()
+        self.is_over() || self.own().hold.loss().is_some()
     }
 
     /// An error if the lock is held no longer, for use with `?` before a step that cannot be undone.
@@ -119,7 +119,7 @@ impl Held {
     ///
     /// [`is_lost`](Error::is_lost) when somebody else may hold the lock.
     pub fn check(&self) -> Result<(), Error> {
-        self.grant().hold.check()?;
+        self.own().hold.check()?;
         if self.is_over() {
             return Err(Error::new(
                 ErrorKind::Lost(LossReason::Removed),
@@ -139,7 +139,7 @@ impl Held {
     ///
     /// Nothing is changed.
     pub async fn lost(&self) {
-        let ended = self.grant().ended.notified();
+        let ended = self.own().ended.notified();
         tokio::pin!(ended);
         // Listening comes before looking, or an end in between would go unheard.
         ended.as_mut().enable();
@@ -147,14 +147,14 @@ impl Held {
             return;
         }
         tokio::select! {
-            _ = self.grant().hold.lost() => {}
+            _ = self.own().hold.lost() => {}
             () = ended => {}
         }
     }
 
     /// Completes with the loss of the hold, for a call that still has it.
     pub(super) async fn loss(&self) -> Error {
-        let hold = &self.grant().hold;
+        let hold = &self.own().hold;
         loop {
             hold.lost().await;
             if let Err(error) = hold.check() {
@@ -165,7 +165,7 @@ impl Held {
 
     /// Whether this is the lock `key` of `client`.
     pub(super) fn is(&self, client: &Client, key: &LockKey) -> bool {
-        self.key() == key && self.grant().client.is_same(client)
+        self.key() == key && self.own().client.is_same(client)
     }
 
     pub(super) fn outer(&self) -> Option<&Self> {

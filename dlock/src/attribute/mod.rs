@@ -1,4 +1,7 @@
-//! What the attribute's expansion runs on, and what its bodies can ask.
+//! What the attribute's expansion runs on, and what its bodies can ask. Called by the code that the macro writes.
+//!
+//! A `Request` says what is `Wanted`; what it gets is a `Grant`: shares of holds, each behind a [`Held`] that the body can
+//! look at, and the `Run` of the body under them.
 
 mod client;
 mod context;
@@ -10,7 +13,7 @@ mod report;
 mod request;
 mod run;
 mod take;
-mod terms;
+mod wanted;
 
 pub use self::client::AsClient;
 pub use self::context::current;

@@ -1,67 +1,30 @@
-//! The guards of one call.
+//! The locks of one call.
 
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 
 use super::Held;
-use crate::lock::Hold;
-use crate::{Client, Error, FencingToken, ReadGuard, WriteGuard};
+use crate::Client;
+use crate::lock::Share;
 
-/// A guard of either mode.
-#[derive(Debug)]
-pub(super) enum Guard {
-    Read(ReadGuard),
-    Write(WriteGuard),
-}
-
-impl From<ReadGuard> for Guard {
-    fn from(guard: ReadGuard) -> Self {
-        Self::Read(guard)
-    }
-}
-
-impl From<WriteGuard> for Guard {
-    fn from(guard: WriteGuard) -> Self {
-        Self::Write(guard)
-    }
-}
-
-impl Guard {
-    fn hold(&self) -> Arc<Hold> {
-        match self {
-            Self::Read(guard) => guard.share_hold(),
-            Self::Write(guard) => guard.share_hold(),
-        }
-    }
-
-    fn token(&self) -> FencingToken {
-        match self {
-            Self::Read(guard) => guard.fencing_token(),
-            Self::Write(guard) => guard.fencing_token(),
-        }
-    }
-
-    pub(super) async fn release(self) -> Result<(), Error> {
-        match self {
-            Self::Read(guard) => guard.release().await,
-            Self::Write(guard) => guard.release().await,
-        }
-    }
-}
-
-/// A guard that tells whoever still looks at it when it goes.
+/// A lock that tells whoever still looks at it when it goes.
 #[derive(Debug)]
 pub(super) struct Owned {
     held: Held,
-    guard: Option<Guard>,
+    share: Option<Share>,
 }
 
 impl Owned {
-    pub(super) fn new(client: &Client, guard: Guard, outer: Option<Held>) -> Self {
+    pub(super) fn new(client: &Client, share: Share, outer: Option<Held>) -> Self {
         Self {
-            held: Held::new(client.clone(), guard.hold(), guard.token(), outer),
-            guard: Some(guard),
+            held: Held::new(
+                client.clone(),
+                Arc::clone(share.hold()),
+                share.token(),
+                outer,
+            ),
+            share: Some(share),
         }
     }
 
@@ -71,9 +34,9 @@ impl Owned {
 
     async fn release(mut self) {
         self.held.end();
-        if let Some(guard) = self.guard.take() {
+        if let Some(share) = self.share.take() {
             // The body has run: what it returned is what counts, and the client records a failed release.
-            drop(guard.release().await);
+            drop(share.release().await);
         }
     }
 }

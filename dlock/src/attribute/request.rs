@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::context::{current, reenter};
 use super::owned::{Owned, OwnedLocks};
 use super::take::take_all;
-use super::terms::{Patience, Terms};
+use super::wanted::Wanted;
 use super::{AsClient, Grant, Held};
+use crate::lock::Wait;
 use crate::testing;
 use crate::{Client, Error, Mode};
 
@@ -17,7 +18,7 @@ use crate::{Client, Error, Mode};
 pub struct Request<N> {
     names: N,
     client: Option<Client>,
-    terms: Terms,
+    wanted: Wanted,
 }
 
 /// The name and the metric label of `key = ..`.
@@ -58,29 +59,29 @@ impl Request<One> {
     pub fn acquire_blocking(mut self) -> Result<Grant, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
-        home.inner().home.wait(self.take(client))?
+        home.wait(self.take(client))?
     }
 
     async fn take(self, client: Client) -> Result<Grant, Error> {
         let Self {
             names: One(name, label),
-            terms,
+            wanted,
             ..
         } = self;
-        let lock = terms.lock(&client, &name, label)?;
+        let lock = wanted.lock(&client, &name, label)?;
         let mut owned = OwnedLocks::default();
-        let held = if let Some(again) = reenter(&client, lock.key(), terms.mode)? {
+        let held = if let Some(again) = reenter(&client, lock.key(), wanted.mode)? {
             again
         } else {
-            let guard = terms.take(&lock, terms.patience).await?;
-            let taken = Owned::new(&client, guard, current());
+            let share = wanted.take(&lock, wanted.wait).await?;
+            let taken = Owned::new(&client, share, current());
             let held = taken.held().clone();
             owned.push(taken);
             held
         };
-        testing::note(&name, label, terms.mode);
+        testing::note(&name, label, wanted.mode);
         let innermost = Some(held.clone());
-        Ok(Grant::new(held, innermost, owned, client, terms.cancel))
+        Ok(Grant::new(held, innermost, owned, client, wanted.cancel))
     }
 }
 
@@ -103,7 +104,7 @@ impl Request<Several> {
     /// As for [one lock](Request::acquire).
     pub async fn acquire(mut self) -> Result<Grant<Vec<Held>>, Error> {
         let client = self.resolve_client()?;
-        Box::pin(take_all(client, self.names.0, &self.terms)).await
+        Box::pin(take_all(client, self.names.0, &self.wanted)).await
     }
 
     /// Waits for all the locks on this thread.
@@ -114,7 +115,7 @@ impl Request<Several> {
     pub fn acquire_blocking(mut self) -> Result<Grant<Vec<Held>>, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
-        (home.inner().home).wait(take_all(client, self.names.0, &self.terms))?
+        home.wait(take_all(client, self.names.0, &self.wanted))?
     }
 }
 
@@ -124,11 +125,11 @@ impl<N> Request<N> {
         Self {
             names,
             client: None,
-            terms: Terms {
+            wanted: Wanted {
                 mode,
                 lease: None,
                 max_hold: None,
-                patience: Patience::Forever,
+                wait: Wait::Forever,
                 cancel: true,
             },
         }
@@ -149,37 +150,37 @@ impl<N> Request<N> {
 
     /// `lease = ..`
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.terms.lease = Some(lease);
+        self.wanted.lease = Some(lease);
         self
     }
 
     /// `max_hold = ..`
     pub fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.terms.max_hold = Some(max_hold);
+        self.wanted.max_hold = Some(max_hold);
         self
     }
 
     /// `wait = "5s"`
     pub fn wait(mut self, wait: Duration) -> Self {
-        self.terms.patience = Patience::For(wait);
+        self.wanted.wait = Wait::For(wait);
         self
     }
 
     /// `wait = "none"`
     pub fn try_once(mut self) -> Self {
-        self.terms.patience = Patience::None;
+        self.wanted.wait = Wait::No;
         self
     }
 
     /// `wait = "forever"`
     pub fn wait_forever(mut self) -> Self {
-        self.terms.patience = Patience::Forever;
+        self.wanted.wait = Wait::Forever;
         self
     }
 
     /// `on_lost = "continue"`
     pub fn continue_when_lost(mut self) -> Self {
-        self.terms.cancel = false;
+        self.wanted.cancel = false;
         self
     }
 }

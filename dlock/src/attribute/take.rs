@@ -3,9 +3,10 @@
 use futures_util::future::join_all;
 
 use super::context::{current, reenter};
-use super::owned::{Guard, Owned, OwnedLocks};
-use super::terms::{Patience, Terms, contended};
+use super::owned::{Owned, OwnedLocks};
+use super::wanted::{Wanted, contended};
 use super::{Grant, Held};
+use crate::lock::Share;
 use crate::{Client, Error, RwLock, testing};
 
 /// Takes the locks called `names`, each once, even if it is spelled in two ways (`a` and `{a}`).
@@ -16,11 +17,11 @@ use crate::{Client, Error, RwLock, testing};
 pub(super) async fn take_all(
     client: Client,
     names: Vec<(String, &'static str)>,
-    terms: &Terms,
+    wanted: &Wanted,
 ) -> Result<Grant<Vec<Held>>, Error> {
     let written: Vec<RwLock> = names
         .iter()
-        .map(|(name, label)| terms.lock(&client, name, label))
+        .map(|(name, label)| wanted.lock(&client, name, label))
         .collect::<Result<_, _>>()?;
     let mut sorted: Vec<&RwLock> = written.iter().collect();
     // By key: one lock may go by several names.
@@ -31,20 +32,20 @@ pub(super) async fn take_all(
     let mut held = Vec::with_capacity(sorted.len());
     let mut missing = Vec::with_capacity(sorted.len());
     for lock in sorted {
-        match reenter(&client, lock.key(), terms.mode)? {
+        match reenter(&client, lock.key(), wanted.mode)? {
             Some(again) => held.push(again),
             None => missing.push(lock),
         }
     }
     let mut owned = OwnedLocks::default();
-    for guard in take_missing(&missing, terms).await? {
-        let taken = Owned::new(&client, guard, innermost);
+    for share in take_missing(&missing, wanted).await? {
+        let taken = Owned::new(&client, share, innermost);
         innermost = Some(taken.held().clone());
         held.push(taken.held().clone());
         owned.push(taken);
     }
     for (name, label) in &names {
-        testing::note(name, label, terms.mode);
+        testing::note(name, label, wanted.mode);
     }
     let as_written = written
         .iter()
@@ -55,43 +56,42 @@ pub(super) async fn take_all(
         innermost,
         owned,
         client,
-        terms.cancel,
+        wanted.cancel,
     ))
 }
 
-async fn take_missing(locks: &[&RwLock], terms: &Terms) -> Result<Vec<Guard>, Error> {
-    let end = terms.patience.ends();
-    let mut guards = if locks.len() > 1 {
-        take_free(locks, terms).await?
+async fn take_missing(locks: &[&RwLock], wanted: &Wanted) -> Result<Vec<Share>, Error> {
+    let wait = wanted.wait.begin();
+    let mut shares = if locks.len() > 1 {
+        take_free(locks, wanted).await?
     } else {
         Vec::new()
     };
-    for lock in &locks[guards.len()..] {
-        let patience = terms.patience.left_until(end);
-        guards.push(terms.take(lock, patience).await?);
+    for lock in &locks[shares.len()..] {
+        shares.push(wanted.take(lock, wait).await?);
     }
-    Ok(guards)
+    Ok(shares)
 }
 
-/// The guards of the locks before the first that is not free.
-async fn take_free(locks: &[&RwLock], terms: &Terms) -> Result<Vec<Guard>, Error> {
-    let asked = join_all(locks.iter().map(|lock| terms.try_take(lock))).await;
-    let taken: Vec<Option<Guard>> = asked.into_iter().collect::<Result<_, _>>()?;
-    let free = taken.iter().take_while(|guard| guard.is_some()).count();
-    if free < locks.len() && matches!(terms.patience, Patience::None) {
+/// The locks before the first that is not free.
+async fn take_free(locks: &[&RwLock], wanted: &Wanted) -> Result<Vec<Share>, Error> {
+    let asked = join_all(locks.iter().map(|lock| wanted.try_take(lock))).await;
+    let taken: Vec<Option<Share>> = asked.into_iter().collect::<Result<_, _>>()?;
+    let free = taken.iter().take_while(|share| share.is_some()).count();
+    if free < locks.len() && !wanted.wait.may_wait() {
         return Err(contended(locks[free]));
     }
-    let mut guards: Vec<Guard> = Vec::with_capacity(locks.len());
+    let mut shares: Vec<Share> = Vec::with_capacity(locks.len());
     let mut out_of_order = Vec::new();
-    for (at, guard) in taken.into_iter().enumerate() {
+    for (at, share) in taken.into_iter().enumerate() {
         if at < free {
-            guards.extend(guard);
+            shares.extend(share);
         } else {
-            out_of_order.extend(guard);
+            out_of_order.extend(share);
         }
     }
-    for released in join_all(out_of_order.into_iter().map(Guard::release)).await {
+    for released in join_all(out_of_order.into_iter().map(Share::release)).await {
         released?;
     }
-    Ok(guards)
+    Ok(shares)
 }

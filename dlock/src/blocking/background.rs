@@ -1,16 +1,29 @@
 //! The runtime of all blocking clients of this process.
 
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::{io, thread};
 
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle};
 
-use crate::{Client, ClientBuilder, Error, ErrorKind};
+use super::Client;
+use crate::{ClientBuilder, Error, ErrorKind};
 
 static BACKGROUND: Mutex<Option<Handle>> = Mutex::new(None);
 
+impl ClientBuilder {
+    /// Connects, and starts the client's background tasks on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_blocking(self) -> Result<Client, Error> {
+        build(self).map(Into::into)
+    }
+}
+
 /// Builds a client that lives on the background thread.
-pub(crate) fn build(builder: ClientBuilder) -> Result<Client, Error> {
+fn build(builder: ClientBuilder) -> Result<crate::Client, Error> {
     let runtime = runtime().map_err(|error| {
         Error::with_cause(
             ErrorKind::Unavailable,
@@ -28,7 +41,7 @@ pub(crate) fn build(builder: ClientBuilder) -> Result<Client, Error> {
 
 /// The background runtime; started at the first call, for as long as the process lives.
 fn runtime() -> io::Result<Handle> {
-    let mut background = BACKGROUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut background = BACKGROUND.lock();
     if let Some(runtime) = &*background {
         return Ok(runtime.clone());
     }

@@ -44,7 +44,7 @@ impl Client {
     ///
     /// As [`Client::shutdown`](crate::Client::shutdown).
     pub fn shutdown(&self) -> Result<(), Error> {
-        self.client.inner().home.wait(self.client.shutdown())?
+        self.client.wait(self.client.shutdown())?
     }
 }
 

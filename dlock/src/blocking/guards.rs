@@ -55,7 +55,7 @@ macro_rules! guard {
             /// [`WouldDeadlock`](crate::ErrorKind::WouldDeadlock) on the one thread that drives the
             /// client's runtime.
             pub fn lost(&self) -> Result<(), Error> {
-                self.client.inner().home.wait(self.guard.lost())
+                self.client.wait(self.guard.lost())
             }
 
             /// Gives the lock back and waits until the server knows.
@@ -64,7 +64,7 @@ macro_rules! guard {
             ///
             /// As the asynchronous guard's `release`.
             pub fn release(self) -> Result<(), Error> {
-                self.client.inner().home.wait(self.guard.release())?
+                self.client.wait(self.guard.release())?
             }
         }
     };

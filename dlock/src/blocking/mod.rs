@@ -23,7 +23,6 @@ mod client;
 mod guards;
 mod rw_lock;
 
-pub(crate) use self::background::build;
 pub use self::client::Client;
 pub use self::guards::{ReadGuard, WriteGuard};
 pub use self::rw_lock::RwLock;

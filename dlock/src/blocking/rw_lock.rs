@@ -20,7 +20,7 @@ impl RwLock {
     }
 
     fn wait<T>(&self, future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        self.client.inner().home.wait(future)?
+        self.client.wait(future)?
     }
 
     /// See [`RwLock::lease`](crate::RwLock::lease).

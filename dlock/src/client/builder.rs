@@ -89,20 +89,20 @@ impl ClientBuilder {
     /// failover; not how long to wait for a held lock. 1 ms to 1 h, at least the response
     /// timeout. Default: 10 s.
     pub fn retry_for(mut self, retry_for: Duration) -> Self {
-        self.config.retry_for = retry_for;
+        self.config.timeouts.retry_for = retry_for;
         self
     }
 
     /// How long one attempt to connect may take. 1 ms to 1 h. Default: 500 ms.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.config.connect_timeout = timeout;
+        self.config.timeouts.connect = timeout;
         self
     }
 
     /// How long a server may take for one answer before the request is sent again. 1 ms to 1 h.
     /// Default: 1 s.
     pub fn response_timeout(mut self, timeout: Duration) -> Self {
-        self.config.response_timeout = timeout;
+        self.config.timeouts.response = timeout;
         self
     }
 
@@ -130,17 +130,8 @@ impl ClientBuilder {
         self.config.check()?;
         let name = self.name.unwrap_or_else(host::name_and_pid);
         let id = ClientId::new(&name);
-        let store = Store::open(&self.url, &self.config, &id).await?;
-        Ok(Client::from_inner(Inner::start(self.config, id, store)))
-    }
-
-    /// Connects, and starts the client's background tasks on a thread of its own.
-    ///
-    /// # Errors
-    ///
-    /// As [`build`](Self::build).
-    pub fn build_blocking(self) -> Result<crate::blocking::Client, Error> {
-        crate::blocking::build(self).map(Into::into)
+        let store = Store::open(&self.url, &self.config.prefix, self.config.timeouts, &id).await?;
+        Ok(Client::new(Inner::start(self.config, id, store)))
     }
 }
 

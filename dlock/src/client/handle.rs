@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ClientBuilder, Inner};
+use super::ClientBuilder;
+use super::inner::Inner;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::lock::RwLock;
+use crate::lock::{RwLock, Settings};
 
 /// A connection to where locks live. Cheap to clone; all clones share their connections and
 /// background tasks.
@@ -15,16 +16,23 @@ use crate::lock::RwLock;
 /// outlive the guards: without it nothing is renewed, and leases run out.
 #[derive(Clone)]
 pub struct Client {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
 }
 
 impl Client {
-    pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {
-        Self { inner }
+    pub(super) fn new(inner: Inner) -> Self {
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
-    pub(crate) fn inner(&self) -> &Arc<Inner> {
-        &self.inner
+    /// Runs `future` while this thread does nothing else.
+    ///
+    /// # Errors
+    ///
+    /// `would_deadlock` on the one thread without which the client cannot go on.
+    pub(crate) fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
+        self.inner.home.wait(future)
     }
 
     /// Whether `other` is this client or a clone of it.
@@ -69,8 +77,10 @@ impl Client {
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name that is empty, longer than 512
     /// bytes, or whose braces do not make a hash tag.
     pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
-        let key = LockKey::new(&self.inner.config.prefix, name.as_ref())?;
-        Ok(RwLock::new(Arc::clone(&self.inner), key))
+        let config = &self.inner.config;
+        let key = LockKey::new(&config.prefix, name.as_ref())?;
+        let settings = Settings::new(config.lease, config.max_hold);
+        Ok(RwLock::new(Arc::clone(&self.inner.locks), key, settings))
     }
 
     /// Gives up what this client and its clones hold, sends the releases still queued, and ends
@@ -101,7 +111,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn shutdown(&self) -> Result<(), Error> {
-        self.inner.shutdown().await
+        self.inner.locks.shutdown().await
     }
 }
 
@@ -109,7 +119,7 @@ impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
             .field("id", &self.inner.id.as_str())
-            .field("store", &self.inner.store)
+            .field("store", &self.inner.locks.store)
             .finish_non_exhaustive()
     }
 }

@@ -11,14 +11,14 @@ use crate::error::{Error, ErrorKind};
 
 /// Where the client's connections and background tasks run.
 #[derive(Debug)]
-pub(crate) struct Home {
+pub(super) struct Home {
     runtime: Handle,
     built_on: ThreadId,
 }
 
 impl Home {
     /// The current runtime.
-    pub(crate) fn current() -> Self {
+    pub(super) fn current() -> Self {
         Self {
             runtime: Handle::current(),
             built_on: thread::current().id(),
@@ -30,7 +30,7 @@ impl Home {
     /// # Errors
     ///
     /// `would_deadlock` on the one thread without which the client cannot go on.
-    pub(crate) fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
+    pub(super) fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
         let one_thread = self.runtime.runtime_flavor() == RuntimeFlavor::CurrentThread;
         if one_thread && thread::current().id() == self.built_on {
             return Err(Error::new(

@@ -1,12 +1,12 @@
 //! Finding locks.
 
-use tokio::time::Instant;
+use wildmatch::WildMatch;
 
 use super::Client;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics;
-use crate::store::ScriptLoad;
 
 impl Client {
     /// The names of the locks under this client's prefix that match `pattern`, sorted: those that
@@ -41,11 +41,12 @@ impl Client {
     /// ```
     pub async fn list(&self, pattern: &str) -> Result<Vec<String>, Error> {
         let keys = self.all_keys().await.inspect_err(metrics::failed)?;
-        let prefix = &self.inner().config.prefix;
+        let pattern = WildMatch::new(pattern);
+        let prefix = &self.inner.config.prefix;
         let mut names: Vec<String> = keys
             .iter()
             .filter_map(|key| LockKey::read(prefix, key))
-            .filter(|key| matches(pattern, key.name()))
+            .filter(|key| pattern.matches(key.name()))
             .map(|key| key.name().to_owned())
             .collect();
         names.sort_unstable();
@@ -53,72 +54,9 @@ impl Client {
     }
 
     async fn all_keys(&self) -> Result<Vec<String>, Error> {
-        self.inner().check_open()?;
-        let stem = [&self.inner().config.prefix, ":"].concat();
-        let deadline = Instant::now() + self.inner().config.retry_for;
-        self.inner().store.keys(&stem, deadline).await
-    }
-
-    /// What the servers have done for locks, and others' scripts, so far. For the command-line
-    /// tool; not covered by semantic versioning.
-    ///
-    /// # Errors
-    ///
-    /// As [`list`](Self::list), with the right to `INFO`.
-    #[doc(hidden)]
-    pub async fn script_load(&self) -> Result<ScriptLoad, Error> {
-        self.inner().check_open()?;
-        let deadline = Instant::now() + self.inner().config.retry_for;
-        self.inner().store.script_load(deadline).await
-    }
-}
-
-/// Whether `text` looks like `pattern`. Goes back to the last `*` when something does not fit, so
-/// that no pattern takes long.
-fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t) = (0, 0);
-    let mut star = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => {
-                let Some((at, from)) = star else { return false };
-                star = Some((at, from + 1));
-                p = at + 1;
-                t = from + 1;
-            }
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn patterns_match_as_in_a_shell() {
-        for (pattern, text) in [
-            ("*", ""),
-            ("*", "order:42"),
-            ("order:*", "order:42"),
-            ("*:4?", "order:42"),
-            ("o*r*2", "order:42"),
-            ("a[b]", "a[b]"),
-        ] {
-            assert!(matches(pattern, text), "{pattern} {text}");
-        }
-        for (pattern, text) in [("", "a"), ("order", "order:42"), ("?", ""), ("*3", "42")] {
-            assert!(!matches(pattern, text), "{pattern} {text}");
-        }
+        self.inner.locks.check_open()?;
+        let stem = [&self.inner.config.prefix, ":"].concat();
+        let deadline = Instant::now() + self.inner.config.timeouts.retry_for;
+        self.inner.locks.store.keys(&stem, deadline).await
     }
 }

@@ -1,4 +1,5 @@
-//! The client: where lock handles come from.
+//! The client: where lock handles come from. It builds and owns what all its locks have in common, and knows the runtime on
+//! which that lives. Called by `attribute`, `blocking` and `testing`.
 
 mod builder;
 mod config;
@@ -8,10 +9,8 @@ mod host;
 mod inner;
 mod installed;
 mod list;
+mod load;
 
 pub use builder::ClientBuilder;
-pub(crate) use config::{Config, check_lease};
-pub use config::{DEFAULT_LEASE, MAX_LEASE, MIN_LEASE};
 pub use handle::Client;
-pub(crate) use inner::Inner;
 pub use installed::{install, installed};

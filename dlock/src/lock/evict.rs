@@ -1,11 +1,9 @@
 //! Ending somebody's hold.
 
-use tokio::time::Instant;
-
 use super::rw_lock::RwLock;
 use crate::error::{Error, ErrorKind};
 use crate::metrics;
-use crate::protocol::{HoldId, Op, Reply, Stray};
+use crate::protocol::HoldId;
 
 impl RwLock {
     /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it, whoever has it; `false`
@@ -40,7 +38,7 @@ impl RwLock {
     }
 
     async fn end_hold(&self, hold_id: &str) -> Result<bool, Error> {
-        self.inner.check_open()?;
+        self.commons.check_open()?;
         let hold = HoldId::parse(hold_id).ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidKey,
@@ -50,18 +48,7 @@ impl RwLock {
                 ),
             )
         })?;
-        let op = Op::Release {
-            hold,
-            // What the holder handed out since is older than the time of the next grant.
-            handed: None,
-            lease: self.settings.lease,
-            stray: Stray::None,
-        };
-        let deadline = Instant::now() + self.inner.config.retry_for;
-        match self.inner.store.call(&self.key, &op, deadline).await? {
-            answer if answer.reply == Reply::Done => Ok(true),
-            answer if answer.reply == Reply::Gone => Ok(answer.resent),
-            _ => Err(Error::unexpected_reply(self.key.name())),
-        }
+        let lease = self.settings.lease;
+        self.commons.keeper.evict(&self.key, hold, lease).await
     }
 }

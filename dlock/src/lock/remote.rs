@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
-use super::attempt::Attempt;
-use super::hold::Hold;
-use super::lease::{Grant, Term};
+use super::claim::Claim;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
 use super::waiting::{HEARTBEAT, after_failure, believe, look_again, pause, place_terms};
+use crate::clock::Instant;
 use crate::error::{Error, ErrorKind, Step};
+use crate::hold::{Granted, Hold, Start};
 use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Nonce, Op, Reply};
@@ -27,17 +25,17 @@ pub(super) async fn acquire(
     wait: Wait,
     mut contended: bool,
 ) -> Result<Option<Arc<Hold>>, Error> {
-    let inner = &lock.inner;
-    let settings = &lock.settings;
-    let mut attempt = Attempt::new(inner, &lock.key, settings.lease);
-    let nonce = Nonce::of(&attempt.id);
-    let mut op = request(lock, mode, &attempt.id);
+    let commons = &lock.commons;
+    let terms = lock.settings.terms(mode);
+    let mut claim = Claim::new(commons, &lock.key, terms.lease);
+    let nonce = Nonce::of(&claim.id);
+    let mut op = request(lock, mode, &claim.id);
     let mut listening = wait
         .may_wait()
         .then(|| {
-            inner
+            commons
                 .store
-                .listen_if_subscribed(&lock.key, &attempt.id, nonce)
+                .listen_if_subscribed(&lock.key, &claim.id, nonce)
         })
         .flatten();
     let mut queued = false;
@@ -51,15 +49,15 @@ pub(super) async fn acquire(
         if let Op::Acquire { place, .. } = &mut op {
             *place = place_terms(wait, listening.as_ref(), nonce);
         }
-        let answer = match ask(lock, wait, &mut attempt, &op).await {
+        let answer = match ask(lock, wait, &mut claim, &op).await {
             Ok(answer) => answer,
             Err(error) => match after_failure(lock, wait, queued, error) {
                 Some(error) => return Err(error),
                 None => continue,
             },
         };
-        let (token, term) = match answer.reply {
-            Reply::Granted(token) => (token, Term::Lease(answer.sent_at)),
+        let (token, start) = match answer.reply {
+            Reply::Granted(token) => (token, Start::Lease(answer.sent_at)),
             Reply::Queued { retry, last, now } => {
                 queued = true;
                 if !std::mem::replace(&mut contended, true) {
@@ -68,7 +66,7 @@ pub(super) async fn acquire(
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
                     let until = wait.cap(asked + HEARTBEAT);
-                    let heard = inner.store.listen(&lock.key, &attempt.id, nonce, until);
+                    let heard = commons.store.listen(&lock.key, &claim.id, nonce, until);
                     listening = Some(heard.await);
                     continue;
                 };
@@ -80,20 +78,20 @@ pub(super) async fn acquire(
                 let woken = pause(lock, wait, again, listening).await?;
                 free_since = woken.as_ref().map(|woken| woken.at);
                 match believe(woken.and_then(|woken| woken.granted), &answer, last, now) {
-                    Some(token) => (token, Term::Place(answer.sent_at)),
+                    Some(token) => (token, Start::Place(answer.sent_at)),
                     // That of an earlier place, which has ended by now, or nothing that a server would say.
                     None => continue,
                 }
             }
             Reply::Busy(_) => {
                 lock.metrics().contended(mode);
-                attempt.settle_unless_stray();
+                claim.settle_unless_stray();
                 return Ok(None);
             }
             Reply::WouldDeadlock => {
                 // A place in the line from before stays until abandoned.
                 if !queued {
-                    attempt.settle_unless_stray();
+                    claim.settle_unless_stray();
                 }
                 return Err(would_deadlock(lock));
             }
@@ -101,24 +99,23 @@ pub(super) async fn acquire(
                 return Err(Error::unexpected_reply(lock.key.name()));
             }
         };
-        let grant = Grant {
-            id: attempt.id.clone(),
-            mode,
+        let granted = Granted {
+            id: claim.id.clone(),
             token,
-            term,
-            stray_until: attempt.stray_until(),
+            start,
+            stray_until: claim.stray_until(),
         };
         let metrics = Arc::clone(lock.metrics());
-        let hold = Arc::new(Hold::new(lock.key.clone(), settings, metrics, grant));
-        if hold.deadline() <= hold.granted_at && !inner.is_closed() {
+        let hold = Arc::new(Hold::new(lock.key.clone(), terms, metrics, granted));
+        if hold.deadline() <= hold.granted_at && !commons.is_closed() {
             late += 1;
             if late == LATE {
                 return Err(slower_than_lease(lock));
             }
             continue; // Heard of it too late to be of use; asking again extends it.
         }
-        let pending = attempt.settle();
-        keep(lock, &hold)?;
+        let pending = claim.settle();
+        commons.keeper.keep(&hold)?;
         drop(pending);
         if let Some(free_since) = free_since {
             lock.metrics().handed_over(Via::Server, free_since);
@@ -139,30 +136,16 @@ fn request(lock: &RwLock, mode: Mode, hold: &HoldId) -> Op {
 }
 
 /// Sends the request. Whether it was answered decides what has to be done to undo it.
-async fn ask(
-    lock: &RwLock,
-    wait: Wait,
-    attempt: &mut Attempt<'_>,
-    op: &Op,
-) -> Result<Answer, Error> {
-    let inner = &lock.inner;
-    let until = wait.cap(Instant::now() + inner.config.retry_for);
-    attempt.asks();
-    let outcome = inner.store.call(&lock.key, op, until).await;
+async fn ask(lock: &RwLock, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Result<Answer, Error> {
+    let commons = &lock.commons;
+    let until = wait.cap(Instant::now() + commons.timeouts.retry_for);
+    claim.asks();
+    let outcome = commons.store.call(&lock.key, op, until).await;
     match &outcome {
-        Ok(answer) => attempt.answered(answer),
-        Err(_) => attempt.unanswered(),
+        Ok(answer) => claim.answered(answer),
+        Err(_) => claim.unanswered(),
     }
     outcome
-}
-
-/// From now on the hold is renewed.
-fn keep(lock: &RwLock, hold: &Arc<Hold>) -> Result<(), Error> {
-    if lock.inner.renewals.add(hold) {
-        return Ok(());
-    }
-    lock.inner.releaser.release(hold);
-    Err(Error::closed())
 }
 
 fn would_deadlock(lock: &RwLock) -> Error {

@@ -4,19 +4,15 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::acquire::acquire;
-use super::holding::Holding;
+use super::gate::Share;
 use super::settings::Settings;
 use super::wait::Wait;
-use super::{ReadGuard, WriteGuard};
-use crate::client::Inner;
+use super::{Commons, ReadGuard, WriteGuard};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics::{self, LockMetrics};
 use crate::mode::Mode;
-use crate::protocol::{LockInfo, Op, Reply};
 
 /// A read/write lock with a name, shared by everybody who uses the name and the prefix.
 ///
@@ -32,17 +28,16 @@ use crate::protocol::{LockInfo, Op, Reply};
 /// times; then another process gets its turn if one waits.
 #[derive(Debug, Clone)]
 pub struct RwLock {
-    pub(super) inner: Arc<Inner>,
+    pub(super) commons: Arc<Commons>,
     pub(super) key: LockKey,
     pub(super) settings: Settings,
     metrics: OnceLock<Arc<LockMetrics>>,
 }
 
 impl RwLock {
-    pub(crate) fn new(inner: Arc<Inner>, key: LockKey) -> Self {
-        let settings = Settings::new(&inner.config);
+    pub(crate) fn new(commons: Arc<Commons>, key: LockKey, settings: Settings) -> Self {
         Self {
-            inner,
+            commons,
             key,
             settings,
             metrics: OnceLock::new(),
@@ -180,8 +175,8 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_read(&self) -> Result<Option<ReadGuard>, Error> {
-        let holding = acquire(self, Mode::Read, Wait::No).await?;
-        Ok(holding.map(ReadGuard::new))
+        let share = self.acquire(Mode::Read, Wait::No).await?;
+        Ok(share.map(ReadGuard::new))
     }
 
     /// Acquires to write if that is possible at once; `None` if anybody holds the lock or waits.
@@ -209,8 +204,8 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_write(&self) -> Result<Option<WriteGuard>, Error> {
-        let holding = acquire(self, Mode::Write, Wait::No).await?;
-        Ok(holding.map(WriteGuard::new))
+        let share = self.acquire(Mode::Write, Wait::No).await?;
+        Ok(share.map(WriteGuard::new))
     }
 
     /// Acquires to read, waiting at most this long.
@@ -238,7 +233,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn read_timeout(&self, patience: Duration) -> Result<ReadGuard, Error> {
-        self.always(Mode::Read, Wait::within(patience))
+        self.always(Mode::Read, Wait::For(patience))
             .await
             .map(ReadGuard::new)
     }
@@ -268,54 +263,19 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn write_timeout(&self, patience: Duration) -> Result<WriteGuard, Error> {
-        self.always(Mode::Write, Wait::within(patience))
+        self.always(Mode::Write, Wait::For(patience))
             .await
             .map(WriteGuard::new)
     }
 
-    /// Who holds the lock and who waits, as the server sees it now. Tasks that wait inside this or
-    /// another process behind one of its own are not in it.
-    ///
-    /// # Errors
-    ///
-    /// As [`read`](Self::read).
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is changed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dlock::Error> {
-    /// let client = dlock::Client::connect("memory://").await?;
-    /// let lock = client.rw_lock("order:42")?;
-    /// let guard = lock.write().await?;
-    /// let info = lock.inspect().await?;
-    /// assert_eq!(info.mode(), Some(dlock::Mode::Write));
-    /// assert_eq!(info.last_token, Some(guard.fencing_token()));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn inspect(&self) -> Result<LockInfo, Error> {
-        let info = self.ask_info().await;
-        info.inspect_err(metrics::failed)
-    }
-
-    async fn ask_info(&self) -> Result<LockInfo, Error> {
-        self.inner.check_open()?;
-        let deadline = Instant::now() + self.inner.config.retry_for;
-        let answer = self.inner.store.call(&self.key, &Op::Inspect, deadline);
-        match answer.await?.reply {
-            Reply::Info(info) => Ok(info),
-            _ => Err(Error::unexpected_reply(self.key.name())),
-        }
+    /// Acquires. `None` if the lock is not free and the caller does not wait.
+    pub(crate) async fn acquire(&self, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+        acquire(self, mode, wait).await
     }
 
     /// Acquires with a wait, so that there is never nothing.
-    async fn always(&self, mode: Mode, wait: Wait) -> Result<Holding, Error> {
-        let holding = acquire(self, mode, wait).await?;
-        holding.ok_or_else(|| Error::unexpected_reply(self.key.name()))
+    async fn always(&self, mode: Mode, wait: Wait) -> Result<Share, Error> {
+        let share = acquire(self, mode, wait).await?;
+        share.ok_or_else(|| Error::unexpected_reply(self.key.name()))
     }
 }

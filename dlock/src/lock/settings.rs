@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use metrics::SharedString;
 
-use crate::client::{Config, check_lease};
 use crate::error::{Error, ErrorKind};
+use crate::hold::Terms;
+use crate::lease::check_lease;
+use crate::mode::Mode;
 
 /// The longest owner name, in bytes.
 const MAX_OWNER_BYTES: usize = 256;
@@ -14,23 +16,31 @@ const MAX_OWNER_BYTES: usize = 256;
 /// Per-lock settings; checked when the lock is acquired.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    pub(crate) lease: Duration,
-    pub(crate) max_hold: Option<Duration>,
-    pub(crate) label: SharedString,
-    pub(crate) owner: Option<Arc<str>>,
+    pub(super) lease: Duration,
+    pub(super) max_hold: Option<Duration>,
+    pub(super) label: SharedString,
+    pub(super) owner: Option<Arc<str>>,
 }
 
 impl Settings {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(lease: Duration, max_hold: Option<Duration>) -> Self {
         Self {
-            lease: config.lease,
-            max_hold: config.max_hold,
+            lease,
+            max_hold,
             label: SharedString::const_str("unnamed"),
             owner: None,
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(super) fn terms(&self, mode: Mode) -> Terms {
+        Terms {
+            mode,
+            lease: self.lease,
+            max_hold: self.max_hold,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
         check_lease(self.lease, self.max_hold)?;
         match &self.owner {
             Some(owner) if owner.is_empty() || owner.len() > MAX_OWNER_BYTES => Err(Error::new(

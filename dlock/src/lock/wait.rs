@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use crate::clock::Instant;
 
 /// The caller's patience.
 #[derive(Debug, Clone, Copy)]
@@ -11,15 +11,22 @@ pub(crate) enum Wait {
     No,
     /// As long as it takes.
     Forever,
+    /// This long, once it has begun.
+    For(Duration),
     /// Until then; and what the caller called it, for the error.
     Until(Instant, Duration),
 }
 
 impl Wait {
-    pub(crate) fn within(patience: Duration) -> Self {
-        Instant::now()
-            .checked_add(patience)
-            .map_or(Self::Forever, |until| Self::Until(until, patience))
+    /// The time begins to run, unless it does already.
+    #[inline]
+    pub(crate) fn begin(self) -> Self {
+        match self {
+            Self::For(patience) => Instant::now()
+                .checked_add(patience)
+                .map_or(Self::Forever, |until| Self::Until(until, patience)),
+            begun => begun,
+        }
     }
 
     pub(crate) fn may_wait(self) -> bool {
@@ -27,12 +34,12 @@ impl Wait {
     }
 
     /// Whether the caller's patience has come to its end.
-    pub(crate) fn is_over(self) -> bool {
+    pub(super) fn is_over(self) -> bool {
         matches!(self, Self::Until(until, _) if until <= Instant::now())
     }
 
     /// `deadline`, or the caller's if that is sooner.
-    pub(crate) fn cap(self, deadline: Instant) -> Instant {
+    pub(super) fn cap(self, deadline: Instant) -> Instant {
         match self {
             Self::Until(until, _) => until.min(deadline),
             _ => deadline,

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
-
-use super::lease::WAITER_LEASE;
 use super::rw_lock::RwLock;
 use super::wait::Wait;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::Error;
+use crate::hold::WAITER_LEASE;
 use crate::protocol::{Nonce, PlaceTerms};
+use crate::random;
 use crate::store::{Answer, Listening, Origin};
 use crate::token::FencingToken;
 
@@ -74,11 +73,11 @@ pub(super) fn believe(
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
 /// A little late, and not all at once.
 pub(super) fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
-    let jitter = Duration::from_micros(fastrand::u64(500..3000));
+    let jitter = Duration::from_micros(random::u64(500..3000));
     let latest = if subscribed {
         HEARTBEAT
     } else {
-        Duration::from_millis(fastrand::u64(POLL))
+        Duration::from_millis(random::u64(POLL))
     };
     asked + latest.min(retry + jitter)
 }
@@ -103,7 +102,7 @@ pub(super) async fn pause(
             lock.metrics().woken("message");
             return Ok(Some(Woken { at: lock.metrics().now(), granted }));
         }
-        () = lock.inner.closed() => return Err(Error::closed()),
+        () = lock.commons.closed() => return Err(Error::closed()),
         () = sleep_until(until) => {
             if let Wait::Until(deadline, waited) = wait && deadline <= until {
                 return Err(Error::timed_out_waiting(lock.key.name(), waited));

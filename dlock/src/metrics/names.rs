@@ -31,3 +31,6 @@ pub const REDIRECTS: &str = "dlock_redirects_total";
 pub const TOPOLOGY_CHANGES: &str = "dlock_topology_changes_total";
 /// Counter: failed operations.
 pub const ERRORS: &str = "dlock_errors_total";
+
+/// The values of the label `op`.
+pub(crate) const OPS: [&str; 6] = ["acquire", "release", "renew", "abandon", "yield", "inspect"];

@@ -5,7 +5,6 @@ use metrics::{Histogram, counter, histogram};
 use super::names;
 use crate::clock::BootInstant;
 use crate::error::{Error, ErrorKind};
-use crate::protocol::Op;
 
 /// Handles for what every command reports; the rest is rare and looked up when it happens.
 pub(super) struct ProcessMetrics {
@@ -23,7 +22,7 @@ impl ProcessMetrics {
         }
         counter!(names::TOPOLOGY_CHANGES).increment(0);
         Self {
-            commands: Op::NAMES.map(|op| (op, histogram!(names::COMMAND, "op" => op))),
+            commands: names::OPS.map(|op| (op, histogram!(names::COMMAND, "op" => op))),
         }
     }
 

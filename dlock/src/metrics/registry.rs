@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use metrics::{NoopRecorder, Recorder, SharedString};
+use parking_lot::Mutex;
 
 use super::process_metrics::ProcessMetrics;
 use super::{LockMetrics, describe};
@@ -41,7 +42,7 @@ pub(crate) fn for_label(label: &SharedString) -> Arc<LockMetrics> {
     if let Some(known) = with_registry(|registry| registry.find(label)) {
         return known;
     }
-    let _replacing = REPLACING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _replacing = REPLACING.lock();
     if let Some(known) = with_registry(|registry| registry.find(label)) {
         return known;
     }

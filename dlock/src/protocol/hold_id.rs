@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::random;
+
 /// Names one client: `<name>/<random>`. Wake-ups are addressed to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientId(Arc<str>);
@@ -20,7 +22,7 @@ impl ClientId {
             .filter(|c| c.is_ascii_alphanumeric() || ".:_-".contains(*c))
             .take(24)
             .collect();
-        Self(format!("{name}/{:016x}", fastrand::u64(..)).into())
+        Self(format!("{name}/{:016x}", random::u64(..)).into())
     }
 
     /// The id as text.

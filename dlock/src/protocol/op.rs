@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{HoldId, Nonce};
+use crate::metrics::names::OPS;
 use crate::mode::Mode;
 use crate::token::FencingToken;
 
@@ -89,8 +90,7 @@ pub enum Stray {
 
 impl Op {
     /// The names of all operations.
-    pub const NAMES: [&'static str; 6] =
-        ["acquire", "release", "renew", "abandon", "yield", "inspect"];
+    pub const NAMES: [&'static str; 6] = OPS;
 
     /// The operation's name, as in metric labels.
     #[must_use]

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::redis::{self, RedisStore, ScriptLoad};
-use super::{Answer, Endpoint, Listener, MemoryStore, Origin, Wakeups};
-use crate::client::Config;
+use super::{Answer, Endpoint, Listener, MemoryStore, Origin, Timeouts, Wakeups};
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::key::LockKey;
@@ -72,14 +71,19 @@ impl Listening {
 }
 
 impl Store {
-    pub(crate) async fn open(url: &str, config: &Config, client: &ClientId) -> Result<Self, Error> {
+    pub(crate) async fn open(
+        url: &str,
+        prefix: &str,
+        timeouts: Timeouts,
+        client: &ClientId,
+    ) -> Result<Self, Error> {
         let name = match Endpoint::parse(url)? {
             Endpoint::Memory(name) => name,
             Endpoint::Redis(mut options) => {
-                options.prefix.clone_from(&config.prefix);
-                options.connect_timeout = config.connect_timeout;
-                options.response_timeout = config.response_timeout;
-                let deadline = Instant::now() + config.retry_for;
+                prefix.clone_into(&mut options.prefix);
+                options.connect_timeout = timeouts.connect;
+                options.response_timeout = timeouts.response;
+                let deadline = Instant::now() + timeouts.retry_for;
                 let store = RedisStore::connect(options, client, deadline).await?;
                 return Ok(Self::Redis(store));
             }

@@ -5,6 +5,7 @@ mod backend;
 mod endpoint;
 mod memory;
 mod redis;
+mod timeouts;
 mod wakeups;
 
 pub use answer::Answer;
@@ -16,4 +17,5 @@ pub use redis::{
     RedisStats, RedisStore, Script, ScriptLoad, decode, encode, encode_plain,
     source as script_source,
 };
+pub(crate) use timeouts::Timeouts;
 pub use wakeups::{Listener, Origin, Wakeups};

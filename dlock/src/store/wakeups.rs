@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::Notify;
 
 use crate::protocol::{HoldId, Message, Nonce};
+use crate::sync::Mutex;
 use crate::token::FencingToken;
 
 /// A server: a message and an answer belong together only if they are from the same one.
@@ -38,12 +39,6 @@ struct Ear {
     notify: Notify,
 }
 
-impl Ear {
-    fn granted(&self) -> MutexGuard<'_, Option<(FencingToken, Origin)>> {
-        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Wakeups {
     /// Starts to listen for a hold's wake-up. One that comes before [`Listener::woken`] is
     /// awaited is kept.
@@ -54,7 +49,7 @@ impl Wakeups {
             granted: Mutex::new(None),
             notify: Notify::new(),
         });
-        self.lock().insert(hold.clone(), Arc::clone(&ear));
+        self.waiting.lock().insert(hold.clone(), Arc::clone(&ear));
         Listener {
             wakeups: Arc::clone(self),
             hold: hold.clone(),
@@ -65,7 +60,7 @@ impl Wakeups {
     /// Tells one waiter what came from there; whether it is listening. A grant from elsewhere, or without what the waiter
     /// has sent along with its request, is none.
     pub fn tell(&self, about: &str, message: &Message, from: Origin) -> bool {
-        let waiting = self.lock();
+        let waiting = self.waiting.lock();
         let Some(ear) = waiting.get(message.hold()) else {
             return false;
         };
@@ -76,7 +71,7 @@ impl Wakeups {
             if *nonce != ear.nonce {
                 return false;
             }
-            *ear.granted() = Some((*token, from));
+            *ear.granted.lock() = Some((*token, from));
         }
         ear.notify.notify_one();
         true
@@ -84,27 +79,23 @@ impl Wakeups {
 
     /// Wakes one waiter to look again.
     pub fn wake(&self, hold: &HoldId) {
-        if let Some(ear) = self.lock().get(hold) {
+        if let Some(ear) = self.waiting.lock().get(hold) {
             ear.notify.notify_one();
         }
     }
 
     /// Wakes all waiters to look again: wake-ups may have been missed.
     pub fn wake_all(&self) {
-        for ear in self.lock().values() {
+        for ear in self.waiting.lock().values() {
             ear.notify.notify_one();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<HoldId, Arc<Ear>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Wakeups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wakeups")
-            .field("waiting", &self.lock().len())
+            .field("waiting", &self.waiting.lock().len())
             .finish()
     }
 }
@@ -120,20 +111,20 @@ pub struct Listener {
 impl Listener {
     /// What was granted before counts no more: the server is asked again.
     pub fn forget_grant(&self) {
-        *self.ear.granted() = None;
+        *self.ear.granted.lock() = None;
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token, and who sent it, if
     /// the lock has been passed on; otherwise it is time to look.
     pub async fn woken(&self) -> Option<(FencingToken, Origin)> {
         self.ear.notify.notified().await;
-        self.ear.granted().take()
+        self.ear.granted.lock().take()
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.wakeups.lock().remove(&self.hold);
+        self.wakeups.waiting.lock().remove(&self.hold);
     }
 }
 
@@ -144,3 +135,6 @@ impl fmt::Debug for Listener {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod models;

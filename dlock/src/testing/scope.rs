@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use parking_lot::Mutex;
 use pin_project_lite::pin_project;
 
 use super::Taken;
@@ -148,7 +149,7 @@ impl Scope {
     }
 
     fn list<T>(&self, look: impl FnOnce(&mut Vec<Taken>) -> T) -> T {
-        look(&mut self.taken.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&mut self.taken.lock())
     }
 
     fn enter(self) -> Entered {

@@ -1,216 +1,262 @@
-//! All gates of a client, by full lock name.
+//! The gates of all locks of a client.
 
 use std::collections::hash_map::Entry as MapEntry;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Weak};
 
-use super::line::{Line, Terms};
-use super::{Lead, Queued};
-use crate::client::Inner;
+use tokio::sync::oneshot::{self, Sender};
+
+use super::decision::{Admitted, AsHold, Left, Way};
+use super::line::Line;
+use super::place::Place;
+use super::{Lead, Share};
+use crate::clock::BootInstant;
 use crate::error::Error;
-use crate::key::LockKey;
-use crate::key_map::KeyMap;
-use crate::lock::hold::Hold;
-use crate::lock::holding::Holding;
-use crate::lock::shared_hold::SharedHold;
-use crate::mode::Mode;
+use crate::hold::{Hold, Keeper, OnLoss, Terms};
+use crate::key::{KeyMap, LockKey};
+use crate::store::{Store, Timeouts};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 
 /// Enough that tasks on different locks seldom meet; each lock has a line of its own whatever
-/// shard it falls into.
-const SHARDS: usize = 32;
+/// shard it falls into. Models look at one lock, and the fewer steps they have, the more orders they find.
+const SHARDS: usize = if cfg!(test) { 1 } else { 32 };
 
-type Shard = KeyMap<Line>;
+type Lines = KeyMap<Line<Arc<Hold>, Sender<Turn>>>;
 
 /// What a task finds at the gate.
 pub(in crate::lock) enum Entry {
-    /// A hold to share.
-    Granted(Holding),
-    /// Nobody to wait for locally: ask the server.
-    Lead(Lead),
+    /// It goes on at once.
+    Turn(Turn),
     /// Somebody to wait for.
-    Queued(Queued),
+    Wait(Place),
     /// A local writer, and no wish to wait.
     Busy,
     /// Others who ask or wait, and no wish to wait: only the server knows.
     Alone,
-    /// The client was shut down.
-    Closed,
 }
 
-/// Local lines for every lock in use.
-pub(crate) struct Gates {
-    shards: [Mutex<Shard>; SHARDS],
+/// How a task goes on.
+#[derive(Debug)]
+pub(in crate::lock) enum Turn {
+    /// The lock is yours.
+    Granted(Share),
+    /// It is up to you to ask the server.
+    Lead(Lead),
+    /// Nobody can have the lock now.
+    Failed(Error),
+}
+
+/// A gate for every lock in use. What a line decides is carried out after the mutex is free: whoever is told and has
+/// gone meanwhile drops what it got, which comes back here.
+pub(in crate::lock) struct Gates {
+    shards: [Mutex<Lines>; SHARDS],
+    closed: AtomicBool,
+    keeper: Arc<Keeper>,
+}
+
+impl AsHold for Arc<Hold> {
+    fn is(&self, other: &Self) -> bool {
+        Self::ptr_eq(self, other)
+    }
+
+    fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    fn is_healthy(&self, now: BootInstant) -> bool {
+        Hold::is_healthy(self, now)
+    }
 }
 
 impl Gates {
-    pub(crate) fn new() -> Self {
-        Self {
-            shards: std::array::from_fn(|_| Mutex::default()),
-        }
+    /// Starts the keeper of the holds, which tells the gates of those that are lost.
+    pub(in crate::lock) fn start(store: &Arc<Store>, timeouts: Timeouts) -> Arc<Self> {
+        Arc::new_cyclic(|gates: &Weak<Self>| {
+            let on_loss: Weak<dyn OnLoss> = gates.clone();
+            Self {
+                shards: std::array::from_fn(|_| Mutex::default()),
+                closed: AtomicBool::new(false),
+                keeper: Arc::new(Keeper::start(Arc::clone(store), timeouts, on_loss)),
+            }
+        })
     }
 
-    fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
-        // Bits that the map inside does not go by first.
-        let index = usize::try_from((key.hash() >> 32) % SHARDS as u64).unwrap_or(0);
-        self.shards[index]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub(in crate::lock) fn keeper(&self) -> &Arc<Keeper> {
+        &self.keeper
     }
 
+    pub(in crate::lock) fn are_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Somebody wants the lock.
     pub(in crate::lock) fn enter(
-        &self,
-        inner: &Arc<Inner>,
+        self: &Arc<Self>,
         key: &LockKey,
         terms: Terms,
         may_wait: bool,
     ) -> Entry {
-        let mut lines = self.shard(key);
-        // Seen under the lock, so that `close` turns away whoever still got in.
-        if inner.is_closed() {
-            return Entry::Closed;
+        let mut lines = self.lines(key);
+        // Seen under the mutex, so that `close` turns away whoever still got in.
+        if self.are_closed() {
+            return Entry::Turn(Turn::Failed(Error::closed()));
         }
         let line = match lines.entry(key.clone()) {
-            MapEntry::Vacant(vacant) => {
-                vacant.insert(Line::default()).led = true;
-                return Entry::Lead(Lead::new(inner, key, None));
+            MapEntry::Occupied(line) => line.into_mut(),
+            MapEntry::Vacant(vacant) => vacant.insert(Line::default()),
+        };
+        let hold = match line.enter(terms, may_wait, BootInstant::now) {
+            Way::Join(hold) => {
+                drop(lines);
+                let token = hold.last_token();
+                return Entry::Turn(Turn::Granted(Share::gated(self, hold, token)));
             }
-            MapEntry::Occupied(occupied) => occupied.into_mut(),
-        };
-        if line.led || !line.nobody_waits() {
-            return Self::wait_or_leave(line, inner, key, terms, may_wait);
-        }
-        match &line.current {
-            Some((shared, held)) if *held == terms && held.shareable() && shared.is_healthy() => {
-                shared.add_user();
-                let token = shared.hold.last_token();
-                let holding = Holding::new(Arc::clone(inner), Arc::clone(shared), token);
-                if shared.slice_is_open() {
-                    Entry::Granted(holding)
-                } else {
-                    line.led = true;
-                    Entry::Lead(Lead::new(inner, key, Some(holding)))
-                }
+            Way::Lead(hold) => hold,
+            Way::Wait => {
+                let (sender, turn) = oneshot::channel();
+                let number = line.place(terms, sender);
+                return Entry::Wait(Place::new(self, key, number, turn));
             }
-            // Behind local readers: take a place on the server now.
-            Some((_, held)) if held.mode == Mode::Read => {
-                line.led = true;
-                Entry::Lead(Lead::new(inner, key, None))
+            Way::Busy => return Entry::Busy,
+            Way::Alone => return Entry::Alone,
+        };
+        drop(lines);
+        let share = hold.map(|hold| {
+            let token = hold.last_token();
+            Share::gated(self, hold, token)
+        });
+        Entry::Turn(Turn::Lead(Lead::new(self, key, share)))
+    }
+
+    /// A task is done with its share of a hold; whether the hold must now go back to the server.
+    pub(super) fn left(self: &Arc<Self>, hold: &Arc<Hold>) -> bool {
+        let left = self.at(&hold.key, |line| line.left(hold, BootInstant::now));
+        let (waiter, now, slice_over) = match left {
+            Some(Left::Stays) => return false,
+            Some(Left::PassedOn(waiter, now)) => (waiter, now, false),
+            Some(Left::SliceOver(waiter, now)) => (waiter, now, true),
+            Some(Left::GoesBack(leader)) => {
+                self.appoint(&hold.key, leader);
+                return true;
             }
-            _ => Self::wait_or_leave(line, inner, key, terms, may_wait),
-        }
-    }
-
-    fn wait_or_leave(
-        line: &mut Line,
-        inner: &Arc<Inner>,
-        key: &LockKey,
-        terms: Terms,
-        may_wait: bool,
-    ) -> Entry {
-        if !may_wait {
-            let writing = (line.current.as_ref()).is_some_and(|(_, held)| held.mode == Mode::Write);
-            return if writing { Entry::Busy } else { Entry::Alone };
-        }
-        let (ticket, turn) = line.push(terms);
-        Entry::Queued(Queued::new(inner, key, ticket, turn))
-    }
-
-    /// A guard is done with its hold; whether the hold must now go back to the server.
-    pub(in crate::lock) fn leave(&self, inner: &Arc<Inner>, shared: &Arc<SharedHold>) -> bool {
-        let key = &shared.hold.key;
-        let mut lines = self.shard(key);
-        if !shared.remove_user() {
-            return false;
-        }
-        let Some(line) = lines.get_mut(key) else {
-            return true;
+            None => return true,
         };
-        let is_current = line
-            .current
-            .as_ref()
-            .is_some_and(|(current, _)| Arc::ptr_eq(current, shared));
-        if !is_current {
-            return true;
-        }
-        if line.pass_on(inner) {
-            return false;
-        }
-        line.appoint(inner, key);
-        if line.is_idle() {
-            lines.remove(key);
-        }
-        true
-    }
-
-    /// The server granted a hold to the task that asked.
-    pub(super) fn granted(inner: Arc<Inner>, hold: Arc<Hold>, terms: Terms) -> Holding {
-        let token = hold.last_token();
-        let shared = SharedHold::new(hold, true);
-        inner.gates.carry_on(&inner, &shared, terms);
-        Holding::new(inner, shared, token)
-    }
-
-    /// The asking is over, and this hold is the one to join or take over from now on.
-    pub(super) fn carry_on(&self, inner: &Arc<Inner>, shared: &Arc<SharedHold>, terms: Terms) {
-        let key = &shared.hold.key;
-        let mut lines = self.shard(key);
-        // A line that somebody leads is never taken away.
-        let Some(line) = lines.get_mut(key) else {
-            return;
+        let mut share = Share::gated(self, Arc::clone(hold), hold.next_token());
+        share.free_since = now;
+        let turn = if slice_over {
+            Turn::Lead(Lead::new(self, &hold.key, Some(share)))
+        } else {
+            hold.restart_max_hold(now);
+            Turn::Granted(share)
         };
-        line.led = false;
-        line.current = Some((Arc::clone(shared), terms));
-        line.admit_readers(inner);
-        line.appoint(inner, key);
+        tell(waiter, turn);
+        false
     }
 
-    /// The asking is over without a hold.
-    pub(super) fn gave_up(&self, inner: &Arc<Inner>, key: &LockKey, error: Option<&Error>) {
-        let mut lines = self.shard(key);
-        let Some(line) = lines.get_mut(key) else {
-            return;
-        };
-        line.led = false;
-        if let Some(error) = error {
-            line.fail_all(error);
-        }
-        line.appoint(inner, key);
-        if line.is_idle() {
-            lines.remove(key);
-        }
+    /// The server granted a hold to who leads.
+    pub(super) fn hold_granted(self: &Arc<Self>, hold: Arc<Hold>) -> Share {
+        let (known, token) = (Arc::clone(&hold), hold.last_token());
+        let share = Share::gated(self, hold, token);
+        let hold = share.hold();
+        let admitted = self.at(&hold.key, |line| line.hold_granted(known, hold.granted_at));
+        self.admit(hold, admitted);
+        share
     }
 
-    /// A hold was lost under whoever still has a guard: nobody waits for that one any more.
-    pub(crate) fn lost(&self, inner: &Arc<Inner>, hold: &Arc<Hold>) {
-        let mut lines = self.shard(&hold.key);
-        let Some(line) = lines.get_mut(&hold.key) else {
-            return;
-        };
-        if (line.current.as_ref()).is_some_and(|(shared, _)| Arc::ptr_eq(&shared.hold, hold)) {
-            line.current = None;
-            line.appoint(inner, &hold.key);
-            if line.is_idle() {
-                lines.remove(&hold.key);
-            }
+    /// The server lets who leads go on with a hold.
+    pub(super) fn slice_granted(self: &Arc<Self>, hold: &Arc<Hold>) {
+        let now = BootInstant::now();
+        let admitted = self.at(&hold.key, |line| line.slice_granted(hold, now));
+        self.admit(hold, admitted);
+    }
+
+    /// Who leads ends without a hold.
+    pub(super) fn gave_up(self: &Arc<Self>, key: &LockKey) {
+        let leader = self.at(key, Line::gave_up).flatten();
+        self.appoint(key, leader);
+    }
+
+    /// Who leads was refused, and those who wait would fare no better.
+    pub(super) fn refused(&self, key: &LockKey, error: &Error) {
+        for waiter in self.at(key, Line::refused).unwrap_or_default() {
+            tell(waiter, Turn::Failed(error.clone()));
         }
     }
 
-    /// Turns away everybody who waits, at a shutdown.
-    pub(crate) fn close(&self) {
+    /// Somebody in line went away.
+    pub(super) fn cancel(&self, key: &LockKey, place: u64) {
+        self.at(key, |line| line.cancel(place));
+    }
+
+    /// Turns away everybody who waits, and who comes later.
+    pub(in crate::lock) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        let mut waiting = Vec::new();
         for shard in &self.shards {
-            let mut lines = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.retain(|_, line| {
-                line.fail_all(&Error::closed());
+            shard.lock().retain(|_, line| {
+                waiting.append(&mut line.close());
                 !line.is_idle()
             });
         }
+        for waiter in waiting {
+            tell(waiter, Turn::Failed(Error::closed()));
+        }
     }
 
-    /// A waiting task went away.
-    pub(super) fn cancel(&self, key: &LockKey, ticket: u64) {
-        if let Some(line) = self.shard(key).get_mut(key) {
-            line.remove(ticket);
+    fn admit(self: &Arc<Self>, hold: &Arc<Hold>, admitted: Option<Admitted<Sender<Turn>>>) {
+        let Some(admitted) = admitted else { return };
+        for reader in admitted.readers {
+            let share = Share::gated(self, Arc::clone(hold), hold.last_token());
+            tell(reader, Turn::Granted(share));
         }
+        self.appoint(&hold.key, admitted.leader);
+    }
+
+    fn appoint(self: &Arc<Self>, key: &LockKey, leader: Option<Sender<Turn>>) {
+        if let Some(leader) = leader {
+            tell(leader, Turn::Lead(Lead::new(self, key, None)));
+        }
+    }
+
+    /// Looks at a lock's line, which lives while there is something in it.
+    fn at<T>(
+        &self,
+        key: &LockKey,
+        event: impl FnOnce(&mut Line<Arc<Hold>, Sender<Turn>>) -> T,
+    ) -> Option<T> {
+        let mut lines = self.lines(key);
+        let line = lines.get_mut(key)?;
+        let decision = event(line);
+        if line.is_idle() {
+            lines.remove(key);
+        }
+        Some(decision)
+    }
+
+    fn lines(&self, key: &LockKey) -> MutexGuard<'_, Lines> {
+        // Bits that the map inside does not go by first.
+        let index = usize::try_from((key.hash() >> 32) % SHARDS as u64).unwrap_or(0);
+        self.shards[index].lock()
+    }
+}
+
+/// One who has gone meanwhile drops what it is told.
+fn tell(waiter: Sender<Turn>, turn: Turn) {
+    drop(waiter.send(turn));
+}
+
+impl OnLoss for Gates {
+    fn lost(self: Arc<Self>, hold: &Arc<Hold>) {
+        let leader = self.at(&hold.key, |line| line.lost(hold)).flatten();
+        self.appoint(&hold.key, leader);
+    }
+}
+
+impl Drop for Gates {
+    fn drop(&mut self) {
+        // Handles and guards are gone, so nothing is held any more.
+        self.keeper.stop();
     }
 }
 
@@ -219,3 +265,6 @@ impl fmt::Debug for Gates {
         f.debug_struct("Gates").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod models;

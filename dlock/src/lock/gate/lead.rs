@@ -3,70 +3,62 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Gates, Terms};
-use crate::client::Inner;
+use super::{Gates, Share};
 use crate::error::Error;
+use crate::hold::Hold;
 use crate::key::LockKey;
-use crate::lock::hold::Hold;
-use crate::lock::holding::Holding;
 
 /// The right and duty to ask the server. Dropping it hands the duty to the next in line.
 #[must_use = "dropping it makes the next task ask"]
 pub(in crate::lock) struct Lead {
-    inner: Option<Arc<Inner>>,
+    gates: Arc<Gates>,
     key: LockKey,
-    /// A hold whose slice is over: to go on with if the server agrees.
-    holding: Option<Holding>,
+    /// Of a hold whose slice is over: to go on with if the server agrees. Boxed, as it is rare and would be carried along.
+    share: Option<Box<Share>>,
+    /// Whether the gate has heard how it ended.
+    over: bool,
 }
 
 impl Lead {
-    pub(super) fn new(inner: &Arc<Inner>, key: &LockKey, holding: Option<Holding>) -> Self {
+    pub(super) fn new(gates: &Arc<Gates>, key: &LockKey, share: Option<Share>) -> Self {
         Self {
-            inner: Some(Arc::clone(inner)),
+            gates: Arc::clone(gates),
             key: key.clone(),
-            holding,
+            share: share.map(Box::new),
+            over: false,
         }
     }
 
-    /// The hold whose slice is over, if there is one.
-    pub(in crate::lock) fn take_holding(&mut self) -> Option<Holding> {
-        self.holding.take()
+    /// What there is of a hold whose slice is over.
+    pub(in crate::lock) fn take_share(&mut self) -> Option<Share> {
+        self.share.take().map(|share| *share)
     }
 
     /// The server granted a new hold.
-    pub(in crate::lock) fn granted(mut self, hold: Arc<Hold>, terms: Terms) -> Option<Holding> {
-        let inner = self.inner.take()?;
-        Some(Gates::granted(inner, hold, terms))
+    pub(in crate::lock) fn hold_granted(mut self, hold: Arc<Hold>) -> Share {
+        self.over = true;
+        self.gates.hold_granted(hold)
     }
 
-    /// The server agreed to another slice.
-    pub(in crate::lock) fn carry_on(mut self, holding: &Holding, terms: Terms) {
-        if let Some(inner) = self.inner.take() {
-            holding.shared.start_slice();
-            inner.gates.carry_on(&inner, &holding.shared, terms);
-        }
+    /// The server lets this process go on with a hold.
+    pub(in crate::lock) fn slice_granted(mut self, hold: &Arc<Hold>) {
+        self.over = true;
+        self.gates.slice_granted(hold);
     }
 
-    /// The asking failed. With an error, those who wait would fare no better.
-    pub(in crate::lock) fn failed(mut self, error: Option<&Error>) {
-        if let Some(inner) = self.inner.take() {
-            inner.gates.gave_up(&inner, &self.key, error);
-        }
-    }
-
-    /// Takes the duty back before anybody took it up.
-    pub(super) fn dissolve(mut self) -> Option<Holding> {
-        self.inner = None;
-        self.holding.take()
+    /// The server cannot be asked, and those who wait would fare no better.
+    pub(in crate::lock) fn refused(mut self, error: &Error) {
+        self.over = true;
+        self.gates.refused(&self.key, error);
     }
 }
 
 impl Drop for Lead {
     fn drop(&mut self) {
-        // The hold first, so that the next task finds it given back.
-        drop(self.holding.take());
-        if let Some(inner) = self.inner.take() {
-            inner.gates.gave_up(&inner, &self.key, None);
+        // The share first, so that the next task finds the hold given back.
+        drop(self.share.take());
+        if !self.over {
+            self.gates.gave_up(&self.key);
         }
     }
 }

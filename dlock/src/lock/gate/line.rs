@@ -1,198 +1,276 @@
-//! What a gate keeps about one lock.
+//! What a gate decides: events in, decisions out. It knows no server, no channel and no mutex.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::sync::oneshot;
-
-use super::Lead;
-use crate::client::Inner;
+use super::decision::{Admitted, AsHold, Left, Way};
+use super::slice::Slice;
 use crate::clock::BootInstant;
-use crate::error::Error;
-use crate::lock::Settings;
-use crate::lock::holding::Holding;
-use crate::lock::shared_hold::SharedHold;
+use crate::hold::Terms;
 use crate::mode::Mode;
 
-/// What two tasks must agree on to share a hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::lock) struct Terms {
-    pub(in crate::lock) mode: Mode,
-    lease: Duration,
-    max_hold: Option<Duration>,
+/// One lock's line of tasks, and the hold they stand on or wait for. `H` is a hold, `W` whatever reaches a waiter.
+///
+/// Whoever is granted or leads is out of the line, and reports back once: with [`left`](Self::left) for each share of a
+/// hold, with one of [`hold_granted`](Self::hold_granted), [`slice_granted`](Self::slice_granted),
+/// [`gave_up`](Self::gave_up) and [`refused`](Self::refused) for the lead.
+#[derive(Clone, Debug)]
+pub(super) struct Line<H, W> {
+    /// The hold that others may join or take over.
+    current: Option<Current<H>>,
+    /// Holds that tasks stand on, how many, and nobody else can have.
+    former: Vec<(H, u32)>,
+    /// Whether a task asks the server.
+    led: bool,
+    waiting: BTreeMap<u64, Waiter<W>>,
+    next_place: u64,
 }
 
-impl Terms {
-    pub(in crate::lock) fn new(mode: Mode, settings: &Settings) -> Self {
-        Self {
-            mode,
-            lease: settings.lease,
-            max_hold: settings.max_hold,
-        }
-    }
-
-    /// Readers stand on one hold together, unless each has a time limit of its own.
-    pub(super) fn shareable(&self) -> bool {
-        self.mode == Mode::Read && self.max_hold.is_none()
-    }
+#[derive(Clone, Debug)]
+struct Current<H> {
+    hold: H,
+    shares: u32,
+    slice: Slice,
 }
 
-/// What a waiting task is told.
-#[derive(Debug)]
-pub(in crate::lock) enum Turn {
-    /// The lock is yours.
-    Granted(Holding),
-    /// It is up to you to ask the server.
-    Lead(Lead),
-    /// Who asked the server for all of you was refused.
-    Failed(Error),
-}
-
-/// A task waiting for its turn.
-#[derive(Debug)]
-struct Waiter {
+#[derive(Clone, Debug)]
+struct Waiter<W> {
     terms: Terms,
-    sender: oneshot::Sender<Turn>,
+    handle: W,
 }
 
-/// One lock's local state. It exists while somebody holds, asks or waits.
-#[derive(Debug, Default)]
-pub(super) struct Line {
-    /// The hold that local tasks may join or take over.
-    pub(super) current: Option<(Arc<SharedHold>, Terms)>,
-    /// Whether a task is asking the server.
-    pub(super) led: bool,
-    waiting: BTreeMap<u64, Waiter>,
-    next_ticket: u64,
+impl<H, W> Default for Line<H, W> {
+    fn default() -> Self {
+        Self {
+            current: None,
+            former: Vec::new(),
+            led: false,
+            waiting: BTreeMap::new(),
+            next_place: 0,
+        }
+    }
 }
 
-impl Line {
+impl<H: AsHold, W> Line<H, W> {
+    /// Whether nothing is known that the next one would not find out.
     pub(super) fn is_idle(&self) -> bool {
-        self.current.is_none() && !self.led && self.waiting.is_empty()
+        self.current.is_none() && self.former.is_empty() && !self.led && self.waiting.is_empty()
     }
 
-    pub(super) fn nobody_waits(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
-    pub(super) fn push(&mut self, terms: Terms) -> (u64, oneshot::Receiver<Turn>) {
-        let (sender, receiver) = oneshot::channel();
-        let ticket = self.next_ticket;
-        self.next_ticket += 1;
-        self.waiting.insert(ticket, Waiter { terms, sender });
-        (ticket, receiver)
-    }
-
-    pub(super) fn remove(&mut self, ticket: u64) {
-        self.waiting.remove(&ticket);
-    }
-
-    /// Passes the current write hold to the next task in line, if that wants the same. While the
-    /// slice lasts it is simply theirs; afterwards they ask the server first. Whether it went.
-    pub(super) fn pass_on(&mut self, inner: &Arc<Inner>) -> bool {
-        let Some((shared, terms)) = self.current.take() else {
-            return false;
-        };
-        // The clock is looked at only when somebody waits.
-        if self.waiting.is_empty() || terms.mode != Mode::Write || self.led || !shared.is_healthy()
+    /// Somebody wants the lock. The clock is looked at only where it matters.
+    #[must_use]
+    pub(super) fn enter(
+        &mut self,
+        terms: Terms,
+        may_wait: bool,
+        clock: impl FnOnce() -> BootInstant,
+    ) -> Way<H> {
+        let writing = self.is_written();
+        let open = !self.led && self.waiting.is_empty() && !writing;
+        if !open {
+            return match (may_wait, writing) {
+                (true, _) => Way::Wait,
+                (false, true) => Way::Busy,
+                (false, false) => Way::Alone,
+            };
+        }
+        let mut own = None;
+        if let Some(current) = &mut self.current
+            && terms.shareable()
+            && current.hold.terms() == terms
         {
-            return false;
-        }
-        let open = shared.slice_is_open();
-        let now = BootInstant::now();
-        shared.pass_on(now);
-        let mut holding = None;
-        while let Some(first) = self.waiting.first_entry() {
-            if first.get().terms != terms {
-                break;
-            }
-            let waiter = first.remove();
-            let next = holding.take().unwrap_or_else(|| {
-                shared.add_user();
-                let token = shared.hold.next_token();
-                Holding::new(Arc::clone(inner), Arc::clone(&shared), token)
-            });
-            let turn = if open {
-                shared.hold.restart_max_hold(now);
-                Turn::Granted(next)
-            } else {
-                Turn::Lead(Lead::new(inner, &shared.hold.key, Some(next)))
-            };
-            match waiter.sender.send(turn) {
-                Ok(()) => {
-                    self.led = !open;
-                    self.current = open.then_some((shared, terms));
-                    return true;
+            let now = clock();
+            if current.hold.is_healthy(now) {
+                current.shares += 1;
+                current.slice.count();
+                if current.slice.is_open(now) {
+                    return Way::Join(current.hold.clone());
                 }
-                Err(Turn::Granted(back)) => holding = Some(back),
-                Err(Turn::Lead(lead)) => holding = lead.dissolve(),
-                Err(Turn::Failed(_)) => {}
+                own = Some(current.hold.clone());
             }
         }
-        if let Some(back) = holding {
-            // Nobody took it: undo the bookkeeping without asking the gate, whose lock is ours.
-            back.forget();
-            shared.remove_user();
-        }
-        false
+        // Behind others who read, too: to have a place on the server now.
+        self.led = true;
+        Way::Lead(own)
     }
 
-    /// Lets every waiting reader onto the read hold just granted, wherever in the line they are.
-    pub(super) fn admit_readers(&mut self, inner: &Arc<Inner>) {
-        let Some((shared, terms)) = &self.current else {
-            return;
+    /// Stands in line from now on. The number is for [`cancel`](Self::cancel).
+    pub(super) fn place(&mut self, terms: Terms, handle: W) -> u64 {
+        let place = self.next_place;
+        self.next_place += 1;
+        self.waiting.insert(place, Waiter { terms, handle });
+        place
+    }
+
+    /// Somebody in line went away.
+    pub(super) fn cancel(&mut self, place: u64) {
+        self.waiting.remove(&place);
+    }
+
+    /// A task is done with its share of a hold.
+    #[must_use]
+    pub(super) fn left(&mut self, hold: &H, clock: impl FnOnce() -> BootInstant) -> Left<W> {
+        let Some(mut current) = self.current.take_if(|current| current.hold.is(hold)) else {
+            return self.left_former(hold);
         };
+        current.shares -= 1;
+        if current.shares > 0 {
+            self.current = Some(current);
+            return Left::Stays;
+        }
+        match self.next_writer(&current, clock) {
+            Some((waiter, now)) => self.pass_on(current, waiter, now),
+            None => Left::GoesBack(self.appoint()),
+        }
+    }
+
+    fn left_former(&mut self, hold: &H) -> Left<W> {
+        let Some(at) = self.former.iter().position(|(former, _)| former.is(hold)) else {
+            return Left::GoesBack(None);
+        };
+        self.former[at].1 -= 1;
+        if self.former[at].1 > 0 {
+            return Left::Stays;
+        }
+        self.former.swap_remove(at);
+        Left::GoesBack(None)
+    }
+
+    /// The first in line, if that may have the write hold that is left.
+    fn next_writer(
+        &mut self,
+        current: &Current<H>,
+        clock: impl FnOnce() -> BootInstant,
+    ) -> Option<(W, BootInstant)> {
+        let terms = current.hold.terms();
+        if terms.mode != Mode::Write || self.led {
+            return None;
+        }
+        let first = self.waiting.first_entry()?;
+        if first.get().terms != terms {
+            return None;
+        }
+        let now = clock();
+        (current.hold.is_healthy(now)).then(|| (first.remove().handle, now))
+    }
+
+    fn pass_on(&mut self, mut current: Current<H>, waiter: W, now: BootInstant) -> Left<W> {
+        current.shares = 1;
+        if current.slice.is_open(now) {
+            current.slice.count();
+            self.current = Some(current);
+            Left::PassedOn(waiter, now)
+        } else {
+            self.led = true;
+            self.former.push((current.hold, current.shares));
+            Left::SliceOver(waiter, now)
+        }
+    }
+
+    /// The server granted a hold to who leads.
+    #[must_use]
+    pub(super) fn hold_granted(&mut self, hold: H, now: BootInstant) -> Admitted<W> {
+        self.retire();
+        self.stand_on(hold, 1, now)
+    }
+
+    /// The server lets who leads go on with a hold.
+    #[must_use]
+    pub(super) fn slice_granted(&mut self, hold: &H, now: BootInstant) -> Admitted<W> {
+        self.retire();
+        let at = self.former.iter().position(|(former, _)| former.is(hold));
+        match at.map(|at| self.former.swap_remove(at)) {
+            Some((hold, shares)) => self.stand_on(hold, shares, now),
+            None => self.stand_on(hold.clone(), 1, now),
+        }
+    }
+
+    fn stand_on(&mut self, hold: H, shares: u32, now: BootInstant) -> Admitted<W> {
+        self.led = false;
+        self.current = Some(Current {
+            hold,
+            shares,
+            slice: Slice::new(now),
+        });
+        Admitted {
+            readers: self.admit_readers(),
+            leader: self.appoint(),
+        }
+    }
+
+    /// Every waiting reader who may share the current hold, wherever in the line.
+    fn admit_readers(&mut self) -> Vec<W> {
+        let Some(current) = &mut self.current else {
+            return Vec::new();
+        };
+        let terms = current.hold.terms();
         if !terms.shareable() {
-            return;
+            return Vec::new();
         }
-        let readers: Vec<u64> = self
-            .waiting
-            .iter()
-            .filter(|(_, waiter)| waiter.terms == *terms)
-            .map(|(ticket, _)| *ticket)
-            .collect();
-        for ticket in readers {
-            let Some(waiter) = self.waiting.remove(&ticket) else {
-                continue;
-            };
-            shared.add_user();
-            let token = shared.hold.last_token();
-            let holding = Holding::new(Arc::clone(inner), Arc::clone(shared), token);
-            if let Err(Turn::Granted(back)) = waiter.sender.send(Turn::Granted(holding)) {
-                back.forget();
-                shared.remove_user();
+        let alike = |(place, waiter): (&u64, &Waiter<W>)| (waiter.terms == terms).then_some(*place);
+        let places: Vec<u64> = self.waiting.iter().filter_map(alike).collect();
+        let mut readers = Vec::with_capacity(places.len());
+        for place in places {
+            if let Some(reader) = self.waiting.remove(&place) {
+                current.shares += 1;
+                current.slice.count();
+                readers.push(reader.handle);
             }
+        }
+        readers
+    }
+
+    /// Who leads ends without a hold. The next one leads.
+    #[must_use]
+    pub(super) fn gave_up(&mut self) -> Option<W> {
+        self.led = false;
+        self.appoint()
+    }
+
+    /// Who leads was refused for reasons that hold for all of these.
+    #[must_use]
+    pub(super) fn refused(&mut self) -> Vec<W> {
+        self.led = false;
+        self.close()
+    }
+
+    /// A hold was lost under those who stand on it: nobody waits for it any more. The next one leads.
+    #[must_use]
+    pub(super) fn lost(&mut self, hold: &H) -> Option<W> {
+        if !(self.current.as_ref()).is_some_and(|current| current.hold.is(hold)) {
+            return None;
+        }
+        self.retire();
+        self.appoint()
+    }
+
+    /// Nobody may wait any more.
+    #[must_use]
+    pub(super) fn close(&mut self) -> Vec<W> {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_values().map(|waiter| waiter.handle).collect()
+    }
+
+    /// Takes the current hold out of reach, but for those who stand on it.
+    fn retire(&mut self) {
+        if let Some(current) = self.current.take() {
+            self.former.push((current.hold, current.shares));
         }
     }
 
-    /// Has the next task in line ask the server, unless it has to wait for a local writer.
-    pub(super) fn appoint(&mut self, inner: &Arc<Inner>, key: &crate::key::LockKey) {
-        let writing = self
-            .current
-            .as_ref()
-            .is_some_and(|(_, terms)| terms.mode == Mode::Write);
-        if self.led || writing {
-            return;
+    /// Has the first in line lead, unless somebody does or the hold is still to be passed on.
+    fn appoint(&mut self) -> Option<W> {
+        if self.led || self.is_written() {
+            return None;
         }
-        while let Some((_, waiter)) = self.waiting.pop_first() {
-            match waiter.sender.send(Turn::Lead(Lead::new(inner, key, None))) {
-                Ok(()) => {
-                    self.led = true;
-                    return;
-                }
-                Err(Turn::Lead(lead)) => {
-                    lead.dissolve();
-                }
-                Err(_) => {}
-            }
-        }
+        let (_, first) = self.waiting.pop_first()?;
+        self.led = true;
+        Some(first.handle)
     }
 
-    /// Tells everybody why the server could not be asked.
-    pub(super) fn fail_all(&mut self, error: &Error) {
-        while let Some((_, waiter)) = self.waiting.pop_first() {
-            let _ = waiter.sender.send(Turn::Failed(error.clone()));
-        }
+    fn is_written(&self) -> bool {
+        (self.current.as_ref()).is_some_and(|current| current.hold.terms().mode == Mode::Write)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,18 @@
-//! The local line: one waiter per process on the server, hand-over between tasks in memory.
+//! The gates: one for each lock in use, so that a process has one waiter per lock on the server and passes a hold from
+//! task to task in memory. Called by `lock` alone.
+//!
+//! `line` decides and does nothing else; `gates` keeps a line for each lock behind a mutex and carries out what it
+//! decides; a `Share`, a `Lead` and a `Place` are what tasks get, and each tells the gate when it is dropped.
 
+mod decision;
 mod gates;
 mod lead;
 mod line;
-mod queued;
+mod place;
+mod share;
+mod slice;
 
-pub(super) use gates::Entry;
-pub(crate) use gates::Gates;
+pub(super) use gates::{Entry, Gates, Turn};
 pub(super) use lead::Lead;
-pub(super) use line::{Terms, Turn};
-pub(super) use queued::Queued;
+pub(super) use place::Place;
+pub(crate) use share::Share;

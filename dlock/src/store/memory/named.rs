@@ -1,7 +1,9 @@
 //! Stores that several clients of this process find by name.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Weak};
+
+use parking_lot::Mutex;
 
 use super::MemoryStore;
 
@@ -9,7 +11,7 @@ static STORES: LazyLock<Mutex<HashMap<String, Weak<MemoryStore>>>> = LazyLock::n
 
 /// The store of this name; made at the first call, and again once everybody let go of it.
 pub(super) fn named(name: &str) -> Arc<MemoryStore> {
-    let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut stores = STORES.lock();
     if let Some(store) = stores.get(name).and_then(Weak::upgrade) {
         return store;
     }

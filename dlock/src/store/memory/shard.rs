@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::lock::Lock;
 use super::post::Post;
+use crate::key::KeyMap;
 use crate::key::LockKey;
-use crate::key_map::KeyMap;
 use crate::protocol::{Op, Reply};
 
 /// From this many locks on, free ones are forgotten at once instead of after their second of

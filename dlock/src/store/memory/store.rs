@@ -1,7 +1,9 @@
 //! The store: locks by key, clients to wake.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::clock::{ServerClock, WallClock};
 use super::named::named;
@@ -51,7 +53,7 @@ impl MemoryStore {
     #[must_use]
     pub fn remembering_longer(self, slack: u64) -> Self {
         for shard in &self.shards {
-            let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut shard = shard.lock();
             shard.remember_longer(slack);
         }
         self
@@ -65,7 +67,7 @@ impl MemoryStore {
 
     /// Wakes the waiters of this client from now on, for as long as it keeps `wakeups`.
     pub fn attach(&self, client: &ClientId, wakeups: &Arc<Wakeups>) {
-        let mut clients = self.clients.write().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self.clients.write();
         clients.retain(|_, wakeups| wakeups.strong_count() > 0);
         clients.insert(client.clone(), Arc::downgrade(wakeups));
     }
@@ -101,7 +103,7 @@ impl MemoryStore {
         let time = self.clock.micros();
         let mut keys = Vec::new();
         for shard in &self.shards {
-            let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            let shard = shard.lock();
             keys.extend(
                 shard
                     .keys(time)
@@ -113,14 +115,12 @@ impl MemoryStore {
     }
 
     fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
-        self.shards[usize::from(key.slot().as_u16()) % SHARDS]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.shards[usize::from(key.slot().as_u16()) % SHARDS].lock()
     }
 
     /// Wakes a waiter; whether it listens.
     fn deliver(&self, key: &LockKey, message: &Message) -> bool {
-        let clients = self.clients.read().unwrap_or_else(PoisonError::into_inner);
+        let clients = self.clients.read();
         let wakeups = clients.get(message.hold().client()).and_then(Weak::upgrade);
         drop(clients);
         wakeups.is_some_and(|wakeups| wakeups.tell(key.as_str(), message, Self::ORIGIN))

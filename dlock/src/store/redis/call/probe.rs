@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicU64;
 use tokio::time::Instant;
 
 use super::caller::Caller;
-use crate::client::MIN_LEASE;
 use crate::error::Error;
 use crate::key::LockKey;
+use crate::lease::MIN_LEASE;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Stray};
 use crate::store::redis::node::Node;

@@ -1,7 +1,6 @@
 //! A wish for a look at who serves what.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::store::redis::address::Address;
@@ -22,7 +21,7 @@ impl RefreshSignal {
 
     /// A server redirected.
     pub(crate) fn request_after_redirect(&self, by: &Address) {
-        *self.informed.lock().unwrap_or_else(PoisonError::into_inner) = Some(by.clone());
+        *self.informed.lock() = Some(by.clone());
         self.request();
     }
 
@@ -33,9 +32,6 @@ impl RefreshSignal {
 
     /// Who redirected since the last time.
     pub(crate) fn take_informed(&self) -> Option<Address> {
-        self.informed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.informed.lock().take()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::task::{AbortHandle, JoinSet};
 
 /// Tasks that end together, at the latest with this value.
@@ -19,7 +19,7 @@ impl Tasks {
         &self,
         task: impl Future<Output = ()> + Send + 'static,
     ) -> Option<AbortHandle> {
-        let mut set = self.lock();
+        let mut set = self.0.lock();
         let set = set.as_mut()?;
         while set.try_join_next().is_some() {}
         Some(set.spawn(task))
@@ -27,19 +27,15 @@ impl Tasks {
 
     /// Ends all tasks; no new ones start.
     pub(crate) fn close(&self) {
-        let set = self.lock().take();
+        let set = self.0.lock().take();
         // Outside of the lock: a task's own values are dropped here.
         drop(set);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<JoinSet<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Tasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let running = self.lock().as_ref().map(JoinSet::len);
+        let running = self.0.lock().as_ref().map(JoinSet::len);
         f.debug_struct("Tasks").field("running", &running).finish()
     }
 }

@@ -1,12 +1,12 @@
 -- Takes the lock, or takes (or refreshes) a place in its line.
 --
--- KEYS  lock (see common.lua)
+-- KEYS  lock (see lua/common)
 -- ARGV  1 '=<hold id>', 2 '<lease in ms + 1001>' to write without an owner, otherwise '<mode r | w> <lease in us>
 --         <owner>' (owner '' = this hold alone),
 --       3 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
 --         request has no effect any more; for how many us to keep a place in the line, 0 = take none; what
---         the waiter hears (see common.lua); what a grant by message repeats; how to publish
---         ('S', 'P', 'L' or 'R' and the length of the prefix, or nothing; see common.lua),
+--         the waiter hears (see lua/common); what a grant by message repeats; how to publish
+--         ('S', 'P', 'L' or 'R' and the length of the prefix, or nothing; see lua/common),
 --       4 lease in ms + 1001, how long the key lives after a grant, unless that is 2: each argument costs
 -- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
 --          {2, retry_us, last token, now}  queued; look again after retry_us unless told earlier; a message

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
@@ -105,7 +106,7 @@ impl PubSub {
             self.job(node, Job::Unsubscribe(name, number));
         }
         let known = |id: &NodeId| topology.by_id(*id).is_some();
-        self.jobs().retain(|id, jobs| {
+        self.jobs.lock().retain(|id, jobs| {
             let stays = known(id);
             if !stays {
                 jobs.close();
@@ -126,13 +127,13 @@ impl PubSub {
 
     /// Has a node's worker do something, if it has one.
     pub(super) fn job(&self, node: NodeId, job: Job) {
-        if let Some(jobs) = self.jobs().get(&node) {
+        if let Some(jobs) = self.jobs.lock().get(&node) {
             jobs.push(job);
         }
     }
 
     fn jobs_of(self: &Arc<Self>, node: &Arc<Node>) -> Arc<Jobs> {
-        let mut all = self.jobs();
+        let mut all = self.jobs.lock();
         let jobs = all.entry(node.id()).or_insert_with(|| {
             let jobs = Arc::new(Jobs::default());
             let work = worker::run(Arc::clone(self), Arc::clone(node), Arc::clone(&jobs));
@@ -140,10 +141,6 @@ impl PubSub {
             jobs
         });
         Arc::clone(jobs)
-    }
-
-    fn jobs(&self) -> MutexGuard<'_, HashMap<NodeId, Arc<Jobs>>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn channel_of(&self, key: &LockKey) -> Name {

@@ -1,8 +1,8 @@
 //! What the pub/sub connection to one node is to do.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::channel::Name;
@@ -29,13 +29,13 @@ pub(super) enum Job {
 
 impl Jobs {
     pub(super) fn push(&self, job: Job) {
-        self.lock().waiting.push_back(job);
+        self.queue.lock().waiting.push_back(job);
         self.more.notify_one();
     }
 
     /// Ends the worker: its node has left.
     pub(super) fn close(&self) {
-        self.lock().closed = true;
+        self.queue.lock().closed = true;
         self.more.notify_one();
     }
 
@@ -43,7 +43,7 @@ impl Jobs {
     pub(super) async fn next(&self) -> Option<Job> {
         loop {
             {
-                let mut queue = self.lock();
+                let mut queue = self.queue.lock();
                 if queue.closed {
                     return None;
                 }
@@ -57,15 +57,11 @@ impl Jobs {
 
     /// Puts a job back that could not be begun.
     pub(super) fn put_back(&self, job: Job) {
-        self.lock().waiting.push_front(job);
+        self.queue.lock().waiting.push_front(job);
         self.more.notify_one();
     }
 
     pub(super) fn drain(&self) -> VecDeque<Job> {
-        std::mem::take(&mut self.lock().waiting)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut self.queue.lock().waiting)
     }
 }

@@ -1,0 +1,55 @@
+//! What a call wants of its locks.
+
+use std::time::Duration;
+
+use crate::lock::{Share, Wait};
+use crate::{Client, Error, ErrorKind, Mode, RwLock};
+
+/// The arguments of the attribute that are the same for each of its locks.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) mode: Mode,
+    pub(super) lease: Option<Duration>,
+    pub(super) max_hold: Option<Duration>,
+    pub(super) wait: Wait,
+    pub(super) cancel: bool,
+}
+
+impl Wanted {
+    pub(super) fn lock(
+        &self,
+        client: &Client,
+        name: &str,
+        label: &'static str,
+    ) -> Result<RwLock, Error> {
+        let mut lock = client.rw_lock(name)?.label(label);
+        if let Some(lease) = self.lease {
+            lock = lock.lease(lease);
+        }
+        if let Some(max_hold) = self.max_hold {
+            lock = lock.max_hold(max_hold);
+        }
+        Ok(lock)
+    }
+
+    /// One lock, or an error if it is not had within `wait`.
+    pub(super) async fn take(&self, lock: &RwLock, wait: Wait) -> Result<Share, Error> {
+        let share = lock.acquire(self.mode, wait).await?;
+        share.ok_or_else(|| contended(lock))
+    }
+
+    /// One lock if it is free.
+    pub(super) async fn try_take(&self, lock: &RwLock) -> Result<Option<Share>, Error> {
+        lock.acquire(self.mode, Wait::No).await
+    }
+}
+
+pub(super) fn contended(lock: &RwLock) -> Error {
+    Error::new(
+        ErrorKind::Contended,
+        format!(
+            "lock `{}` is held by somebody else; give `wait` a length to stand in line",
+            lock.key().name()
+        ),
+    )
+}

@@ -1,0 +1,81 @@
+//! Until when a client may rely on its hold.
+
+use std::time::Duration;
+
+use crate::clock::BootInstant;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
+/// those behind it. A hold that was passed on lasts for what is left of that until it is renewed.
+///
+/// Long enough for two heartbeats in a row to go unanswered.
+pub(crate) const WAITER_LEASE: Duration = Duration::from_secs(3);
+
+/// From when on a client may count which time as its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Start {
+    /// The lease, from when the request left that was granted.
+    Lease(BootInstant),
+    /// A waiter's lease, from when the last request left that refreshed the place in the line.
+    Place(BootInstant),
+}
+
+/// The moment at which this client must stop relying on a hold. Moved by acknowledged renewals only.
+#[derive(Debug)]
+pub(super) struct Deadline {
+    lease: Duration,
+    /// Boot clock, ns.
+    at: AtomicU64,
+    /// Passed on by another holder, and not renewed since: it lasts for a waiter's lease only.
+    provisional: AtomicBool,
+}
+
+impl Deadline {
+    pub(super) fn new(start: Start, lease: Duration) -> Self {
+        let (at, provisional) = match start {
+            Start::Lease(sent_at) => (safe_deadline(sent_at, lease), false),
+            Start::Place(sent_at) => (safe_deadline(sent_at, WAITER_LEASE), true),
+        };
+        Self {
+            lease,
+            at: AtomicU64::new(at.as_nanos()),
+            provisional: AtomicBool::new(provisional),
+        }
+    }
+
+    pub(super) fn at(&self) -> BootInstant {
+        BootInstant::from_nanos(self.at.load(Ordering::Acquire))
+    }
+
+    pub(super) fn is_provisional(&self) -> bool {
+        self.provisional.load(Ordering::Acquire)
+    }
+
+    /// A request that left at `sent_at` was acknowledged: the lease counts from there.
+    pub(super) fn extend(&self, sent_at: BootInstant) {
+        let at = safe_deadline(sent_at, self.lease);
+        self.at.fetch_max(at.as_nanos(), Ordering::AcqRel);
+        self.provisional.store(false, Ordering::Release);
+    }
+
+    /// Whether enough is left to pass the hold on: renewals keep a lease above two thirds.
+    pub(super) fn is_ample(&self, now: BootInstant) -> bool {
+        let span = if self.is_provisional() {
+            WAITER_LEASE
+        } else {
+            self.lease
+        };
+        self.at().since(now) > span / 3
+    }
+}
+
+/// Until when a lease counted from `sent_at` may be relied on.
+fn safe_deadline(sent_at: BootInstant, lease: Duration) -> BootInstant {
+    sent_at + lease.saturating_sub(margin(lease))
+}
+
+/// How long before the server a holder takes its lease for over: covers clocks that run at
+/// different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
+pub(super) fn margin(lease: Duration) -> Duration {
+    lease / 100 + Duration::from_millis(2)
+}

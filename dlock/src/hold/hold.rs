@@ -1,0 +1,253 @@
+//! One hold on the server, as its client sees it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::Terms;
+use super::deadline::{Deadline, Start};
+use super::loss::Fate;
+use super::tokens::Tokens;
+use crate::clock::{BootInstant, sleep};
+use crate::error::{Error, LossReason};
+use crate::key::LockKey;
+use crate::metrics::LockMetrics;
+use crate::protocol::{HoldId, Stray};
+use crate::random;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::token::FencingToken;
+use crate::trace;
+
+/// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
+const CONFIRMATION: Duration = Duration::from_millis(3);
+
+/// What the server has said when it granted.
+pub(crate) struct Granted {
+    pub(crate) id: HoldId,
+    pub(crate) token: FencingToken,
+    pub(crate) start: Start,
+    /// Until when a copy of the acquire may still arrive.
+    pub(crate) stray_until: Option<BootInstant>,
+}
+
+/// What the server granted, and until when this client may rely on it.
+pub(crate) struct Hold {
+    pub(crate) key: LockKey,
+    pub(crate) id: HoldId,
+    pub(crate) terms: Terms,
+    /// When the grant arrived.
+    pub(crate) granted_at: BootInstant,
+    pub(crate) metrics: Arc<LockMetrics>,
+    deadline: Deadline,
+    /// Boot clock, ns: when the hold has been renewed for long enough.
+    give_up_at: AtomicU64,
+    tokens: Tokens,
+    fate: Fate,
+    lost: Notify,
+    /// Whether the server has been asked to give the hold to others if any wait: a renewal that finds it gone may have
+    /// come behind that.
+    yielding: AtomicBool,
+    /// Until when a copy of the acquire may still arrive.
+    stray_until: Option<BootInstant>,
+    /// The hold's place in the renewal queue; guarded by that queue's lock.
+    pub(super) renewal_due: AtomicU64,
+}
+
+impl Hold {
+    pub(crate) fn new(
+        key: LockKey,
+        terms: Terms,
+        metrics: Arc<LockMetrics>,
+        granted: Granted,
+    ) -> Self {
+        let hold = Self {
+            key,
+            id: granted.id,
+            terms,
+            granted_at: BootInstant::now(),
+            metrics,
+            deadline: Deadline::new(granted.start, terms.lease),
+            give_up_at: AtomicU64::new(u64::MAX),
+            tokens: Tokens::new(granted.token),
+            fate: Fate::default(),
+            lost: Notify::new(),
+            yielding: AtomicBool::new(false),
+            stray_until: granted.stray_until,
+            renewal_due: AtomicU64::new(0),
+        };
+        hold.restart_max_hold(hold.granted_at);
+        hold
+    }
+
+    /// Counts `max_hold` from here: a new user has taken over.
+    pub(crate) fn restart_max_hold(&self, from: BootInstant) {
+        if let Some(max_hold) = self.terms.max_hold {
+            self.give_up_at
+                .store((from + max_hold).as_nanos(), Ordering::Release);
+        }
+    }
+
+    pub(super) fn give_up_at(&self) -> BootInstant {
+        BootInstant::from_nanos(self.give_up_at.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn deadline(&self) -> BootInstant {
+        self.deadline.at()
+    }
+
+    pub(super) fn is_provisional(&self) -> bool {
+        self.deadline.is_provisional()
+    }
+
+    pub(crate) fn last_token(&self) -> FencingToken {
+        self.tokens.last()
+    }
+
+    /// The next token for a local hand-over.
+    pub(crate) fn next_token(&self) -> FencingToken {
+        self.tokens.next()
+    }
+
+    /// The last token that was handed out without the server's knowledge.
+    pub(crate) fn handed(&self) -> Option<FencingToken> {
+        self.tokens.handed()
+    }
+
+    /// The last token that the server named.
+    pub(crate) fn named_token(&self) -> FencingToken {
+        self.tokens.named()
+    }
+
+    /// A fresh token from the server.
+    pub(crate) fn raise_token(&self, token: FencingToken) {
+        self.tokens.raise(token);
+    }
+
+    /// Whether a copy of the acquire may still be on its way.
+    pub(crate) fn stray(&self) -> Stray {
+        match self.stray_until {
+            Some(until) if BootInstant::now() < until => Stray::Possible,
+            _ => Stray::None,
+        }
+    }
+
+    /// The server is asked, or has answered, whether this may go on.
+    pub(crate) fn set_yielding(&self, yielding: bool) {
+        self.yielding.store(yielding, Ordering::Release);
+    }
+
+    pub(super) fn is_yielding(&self) -> bool {
+        self.yielding.load(Ordering::Acquire)
+    }
+
+    /// A renewal was acknowledged. `false` if it came too late: the hold stays lost.
+    pub(crate) fn extend(&self, sent_at: BootInstant) -> bool {
+        let in_time = self.loss().is_none();
+        if in_time {
+            self.deadline.extend(sent_at);
+        }
+        in_time
+    }
+
+    /// Whether it is worth joining or passing on.
+    pub(crate) fn is_healthy(&self, now: BootInstant) -> bool {
+        self.is_live() && self.deadline.is_ample(now)
+    }
+
+    /// When to renew: after a third of the lease, less up to a fifth of that, so that holds
+    /// granted together do not all renew together.
+    pub(super) fn next_renewal(&self, from: BootInstant) -> BootInstant {
+        let after = if self.is_provisional() {
+            CONFIRMATION
+        } else {
+            // A lease is at most 24 hours: its nanoseconds fit.
+            let third = u64::try_from(self.terms.lease.as_nanos()).unwrap_or(u64::MAX) / 3;
+            Duration::from_nanos(third - random::u64(..=third / 5))
+        };
+        (from + after).min(self.give_up_at())
+    }
+
+    /// Why the hold is lost, if it is. Looks at the clock, so that nobody has to run in time for
+    /// this to be right.
+    pub(crate) fn loss(&self) -> Option<LossReason> {
+        self.loss_by(BootInstant::now())
+    }
+
+    pub(super) fn loss_by(&self, now: BootInstant) -> Option<LossReason> {
+        if self.is_live() && now >= self.deadline() {
+            self.lose(LossReason::Expired);
+        }
+        self.fate.loss()
+    }
+
+    /// Ends a live hold as lost, once and for all; whether it was live.
+    pub(super) fn lose(&self, reason: LossReason) -> bool {
+        let was_live = self.fate.lose(reason);
+        if was_live {
+            self.metrics.lost(reason);
+            trace::lost(&self.key, self.terms.mode, self.last_token(), reason);
+            self.lost.notify_waiters();
+        }
+        was_live
+    }
+
+    /// Ends a live hold as released; whether it was live.
+    pub(super) fn finish(&self) -> bool {
+        self.fate.finish()
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.fate.is_live()
+    }
+
+    pub(super) fn is_released(&self) -> bool {
+        self.fate.is_released()
+    }
+
+    pub(crate) fn lease_left(&self) -> Duration {
+        let now = BootInstant::now();
+        if self.loss_by(now).is_some() {
+            return Duration::ZERO;
+        }
+        self.deadline().since(now)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.loss() {
+            Some(reason) => Err(Error::lost(self.key.name(), reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Completes when the hold is lost; with its own timer, so that it does not depend on the
+    /// renewal task. The timer is short because it stands still while the machine sleeps.
+    pub(crate) async fn lost(&self) -> LossReason {
+        loop {
+            let notified = self.lost.notified();
+            tokio::pin!(notified);
+            notified.as_mut().enable();
+            let now = BootInstant::now();
+            if let Some(reason) = self.loss_by(now) {
+                return reason;
+            }
+            let left = self.deadline().since(now);
+            tokio::select! {
+                () = notified => {}
+                () = sleep(left.clamp(Duration::from_millis(1), Duration::from_secs(1))) => {}
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold")
+            .field("key", &self.key.as_str())
+            .field("id", &self.id)
+            .field("mode", &self.terms.mode)
+            .field("lost", &self.fate.loss())
+            .finish_non_exhaustive()
+    }
+}

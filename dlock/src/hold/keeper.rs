@@ -1,0 +1,114 @@
+//! Who renews the holds of a client and gives them back.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use super::release::{self, Pending, Releases};
+use super::renewal::Renewals;
+use super::{Hold, OnLoss};
+use crate::clock::{BootInstant, Instant};
+use crate::error::{Error, LossReason};
+use crate::key::LockKey;
+use crate::protocol::{HoldId, Reply, Stray};
+use crate::store::{Store, Timeouts};
+
+/// Keeps the holds of one client, from their grant until the server knows of their end.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pub(super) store: Arc<Store>,
+    pub(super) retry_for: Duration,
+    pub(super) renewals: Arc<Renewals>,
+    pub(super) releases: Releases,
+}
+
+impl Keeper {
+    /// Starts the tasks that renew and release.
+    pub(crate) fn start(store: Arc<Store>, timeouts: Timeouts, on_loss: Weak<dyn OnLoss>) -> Self {
+        let releases = Releases::start(Arc::clone(&store), timeouts.response);
+        let renewals = Renewals::start(
+            on_loss,
+            Arc::clone(&store),
+            releases.clone(),
+            timeouts.response,
+        );
+        Self {
+            store,
+            retry_for: timeouts.retry_for,
+            renewals,
+            releases,
+        }
+    }
+
+    /// From now on the hold is renewed. After a shutdown it goes back instead.
+    pub(crate) fn keep(&self, hold: &Arc<Hold>) -> Result<(), Error> {
+        if self.renewals.add(hold) {
+            return Ok(());
+        }
+        self.releases.release(hold);
+        Err(Error::closed())
+    }
+
+    /// Ends a hold on this side; whether it was live. What the server has to be told is up to the caller.
+    pub(crate) fn end(&self, hold: &Hold) -> bool {
+        self.renewals.remove(hold);
+        hold.finish()
+    }
+
+    /// Gives an ended hold back and waits until the server knows. Whether it was held to the end.
+    pub(crate) async fn give_back(&self, hold: &Hold) -> Result<bool, Error> {
+        let deadline = Instant::now() + self.retry_for;
+        let op = release::of(hold);
+        let answer = self.store.call(&hold.key, &op, deadline).await?;
+        let gone = answer.reply == Reply::Gone && !answer.resent;
+        // Beyond the deadline it is gone because the release took that long.
+        Ok(!gone || BootInstant::now() >= hold.deadline())
+    }
+
+    /// Gives an ended hold back in the background.
+    pub(crate) fn give_back_later(&self, hold: &Hold) {
+        self.releases.release(hold);
+    }
+
+    /// Ends somebody's hold on the server; whether there was one.
+    pub(crate) async fn evict(
+        &self,
+        key: &LockKey,
+        hold: HoldId,
+        lease: Duration,
+    ) -> Result<bool, Error> {
+        let deadline = Instant::now() + self.retry_for;
+        let op = release::of_another(hold, lease);
+        match self.store.call(key, &op, deadline).await? {
+            answer if answer.reply == Reply::Done => Ok(true),
+            answer if answer.reply == Reply::Gone => Ok(answer.resent),
+            _ => Err(Error::unexpected_reply(key.name())),
+        }
+    }
+
+    /// Marks an acquire as under way: [`flush`](Self::flush) waits for it.
+    pub(crate) fn begin(&self) -> Pending {
+        self.releases.begin()
+    }
+
+    /// Undoes in the background an acquire that nobody wants any more.
+    pub(crate) fn abandon(
+        &self,
+        key: LockKey,
+        hold: HoldId,
+        stray: Stray,
+        lease: Duration,
+        pending: Pending,
+    ) {
+        self.releases.abandon(key, hold, stray, lease, pending);
+    }
+
+    /// Ends all holds as lost, and gives them back.
+    pub(crate) fn stop(&self) {
+        self.renewals.stop(LossReason::Shutdown);
+    }
+
+    /// Completes when nothing is under way.
+    pub(crate) async fn flush(&self) {
+        self.releases.flush().await;
+    }
+}

@@ -1,0 +1,12 @@
+//! Giving back what nobody waits for: dropped guards, cancelled acquires. For the keeper of the holds.
+
+mod op;
+mod pending;
+mod queue;
+mod task;
+
+pub(super) use op::{of, of_another};
+pub(crate) use pending::Pending;
+#[cfg(test)]
+pub(super) use queue::Item;
+pub(super) use queue::Releases;

@@ -1,0 +1,85 @@
+//! The queue of releases, and its two ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::pending::{Pending, Tally};
+use super::{op, task};
+use crate::clock::BootInstant;
+use crate::hold::Hold;
+use crate::key::LockKey;
+use crate::protocol::{HoldId, Op, Stray};
+use crate::store::Store;
+use crate::tasks;
+
+/// One release or abandon to deliver.
+#[derive(Debug)]
+pub(in crate::hold) struct Item {
+    pub(super) key: LockKey,
+    pub(in crate::hold) op: Op,
+    /// The lease has ended by then, so there is nothing left to deliver.
+    pub(super) until: BootInstant,
+    pub(super) _pending: Pending,
+}
+
+/// Where dropped guards leave their releases. It has no limit, so that none is ever lost.
+#[derive(Debug, Clone)]
+pub(in crate::hold) struct Releases {
+    sender: mpsc::UnboundedSender<Item>,
+    tally: Arc<Tally>,
+}
+
+impl Releases {
+    /// Starts the task that empties the queue. It ends once every clone of this is gone and the queue is empty.
+    pub(in crate::hold) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
+        let (releases, receiver) = Self::new();
+        tasks::spawn(task::run(receiver, store, response_timeout));
+        releases
+    }
+
+    pub(in crate::hold) fn new() -> (Self, mpsc::UnboundedReceiver<Item>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let tally = Arc::default();
+        (Self { sender, tally }, receiver)
+    }
+
+    /// Marks an acquire or release as under way: `flush` waits for it.
+    pub(in crate::hold) fn begin(&self) -> Pending {
+        Pending::new(&self.tally)
+    }
+
+    /// Completes when nothing is under way.
+    pub(in crate::hold) async fn flush(&self) {
+        self.tally.zero().await;
+    }
+
+    /// Gives a hold back.
+    pub(in crate::hold) fn release(&self, hold: &Hold) {
+        let (key, lease) = (hold.key.clone(), hold.terms.lease);
+        self.push(key, op::of(hold), lease, self.begin());
+    }
+
+    /// Undoes an acquire that nobody wants any more.
+    pub(in crate::hold) fn abandon(
+        &self,
+        key: LockKey,
+        hold: HoldId,
+        stray: Stray,
+        lease: Duration,
+        pending: Pending,
+    ) {
+        self.push(key, Op::Abandon { hold, stray }, lease, pending);
+    }
+
+    fn push(&self, key: LockKey, op: Op, lease: Duration, pending: Pending) {
+        // Fails only when the task went down with its runtime; then leases end by themselves.
+        let _ = self.sender.send(Item {
+            key,
+            op,
+            until: BootInstant::now() + lease,
+            _pending: pending,
+        });
+    }
+}

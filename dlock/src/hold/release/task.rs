@@ -1,0 +1,77 @@
+//! The task that delivers releases.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::queue::Item;
+use crate::clock::{BootInstant, Instant, sleep};
+use crate::error::Error;
+use crate::metrics;
+use crate::random;
+use crate::store::{Answer, NodeId, Store};
+use crate::tasks;
+
+/// Releases in one pipeline.
+const BATCH: usize = 256;
+
+pub(super) async fn run(
+    mut receiver: UnboundedReceiver<Item>,
+    store: Arc<Store>,
+    response_timeout: Duration,
+) {
+    let mut items = Vec::new();
+    while receiver.recv_many(&mut items, BATCH).await > 0 {
+        for (node, items) in by_node(&store, items.drain(..)) {
+            // A job for each node, so that a slow one holds up nobody else's releases.
+            tasks::spawn(deliver(Arc::clone(&store), node, items, response_timeout));
+        }
+    }
+}
+
+fn by_node(store: &Store, items: impl Iterator<Item = Item>) -> HashMap<NodeId, Vec<Item>> {
+    let mut groups: HashMap<NodeId, Vec<Item>> = HashMap::new();
+    for item in items {
+        let node = store.node_of(item.key.slot());
+        groups.entry(node).or_default().push(item);
+    }
+    groups
+}
+
+/// Sends until answered, or until the lease has ended anyway.
+async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_timeout: Duration) {
+    let mut groups = HashMap::from([(node, items)]);
+    while !groups.is_empty() {
+        let mut unanswered = Vec::new();
+        for (node, items) in groups {
+            let batch: Vec<_> = items
+                .iter()
+                .map(|item| (item.key.clone(), item.op.clone()))
+                .collect();
+            let deadline = Instant::now() + response_timeout;
+            let answers = store.call_batch(node, &batch, deadline).await;
+            for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+                metrics::failed(error);
+            }
+            let now = BootInstant::now();
+            unanswered.extend(
+                items
+                    .into_iter()
+                    .zip(answers)
+                    .filter(|(item, answer)| now < item.until && worth_another_try(answer))
+                    .map(|(item, _)| item),
+            );
+        }
+        groups = by_node(&store, unanswered.into_iter());
+        if !groups.is_empty() {
+            sleep(Duration::from_millis(random::u64(20..200))).await;
+        }
+    }
+}
+
+/// A client that was shut down will not become able to send again.
+fn worth_another_try(answer: &Result<Answer, Error>) -> bool {
+    matches!(answer, Err(error) if !error.is_closed())
+}

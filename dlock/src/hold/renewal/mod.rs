@@ -1,0 +1,7 @@
+//! Keeping holds alive. For the keeper of the holds.
+
+mod queue;
+mod renewals;
+mod task;
+
+pub(super) use renewals::Renewals;

@@ -1,0 +1,164 @@
+//! The client's side of renewal: registering holds, ending them.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::queue::Queue;
+use super::task;
+use crate::clock::{BootInstant, sleep};
+use crate::error::LossReason;
+use crate::hold::deadline::margin;
+use crate::hold::release::Releases;
+use crate::hold::{Hold, OnLoss};
+use crate::store::Store;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::tasks;
+
+/// All holds of a client, renewed by one task.
+pub(in crate::hold) struct Renewals {
+    queue: Mutex<Queue>,
+    /// Boot clock, ns: until when the task sleeps. A hold that is due later need not wake it.
+    sleeps_until: AtomicU64,
+    pub(in crate::hold) changed: Notify,
+    stopped: AtomicBool,
+    on_loss: Weak<dyn OnLoss>,
+    releases: Releases,
+    pub(super) response_timeout: Duration,
+}
+
+impl Renewals {
+    pub(in crate::hold) fn start(
+        on_loss: Weak<dyn OnLoss>,
+        store: Arc<Store>,
+        releases: Releases,
+        response_timeout: Duration,
+    ) -> Arc<Self> {
+        let renewals = Arc::new(Self::new(on_loss, releases, response_timeout));
+        tasks::spawn(task::run(Arc::clone(&renewals), store));
+        renewals
+    }
+
+    pub(in crate::hold) fn new(
+        on_loss: Weak<dyn OnLoss>,
+        releases: Releases,
+        response_timeout: Duration,
+    ) -> Self {
+        Self {
+            queue: Mutex::default(),
+            sleeps_until: AtomicU64::new(u64::MAX),
+            changed: Notify::new(),
+            stopped: AtomicBool::new(false),
+            on_loss,
+            releases,
+            response_timeout,
+        }
+    }
+
+    /// Starts to renew a hold. `false` after [`stop`](Self::stop): then the hold must go back.
+    pub(in crate::hold) fn add(&self, hold: &Arc<Hold>) -> bool {
+        let due = hold.next_renewal(hold.granted_at);
+        let mut queue = self.queue.lock();
+        if self.stopped.load(Ordering::Relaxed) {
+            return false;
+        }
+        queue.put(Arc::clone(hold), due);
+        drop(queue);
+        let until = self.sleeps_until.load(Ordering::Acquire);
+        // One that should be awake may have slept on: its timer stands still during suspend.
+        if due.as_nanos() < until || until <= hold.granted_at.as_nanos() {
+            self.changed.notify_one();
+        }
+        true
+    }
+
+    /// Stops to renew a hold.
+    pub(in crate::hold) fn remove(&self, hold: &Hold) {
+        self.queue.lock().take(hold);
+    }
+
+    /// Looks at a hold again at `due`, unless it has ended meanwhile.
+    pub(super) fn again(&self, hold: Arc<Hold>, due: BootInstant) {
+        let mut queue = self.queue.lock();
+        if self.stopped.load(Ordering::Relaxed) {
+            // It was not in the queue when that was emptied.
+            drop(queue);
+            self.lose(&hold, LossReason::Shutdown);
+        } else if !hold.is_released() {
+            // A lost one too: the gate has yet to hear of it.
+            queue.put(hold, due);
+        }
+    }
+
+    /// Ends the task and every hold, and gives the holds back.
+    pub(in crate::hold) fn stop(&self, reason: LossReason) {
+        let holds = {
+            let mut queue = self.queue.lock();
+            self.stopped.store(true, Ordering::Relaxed);
+            queue.drain()
+        };
+        self.changed.notify_one();
+        for hold in holds {
+            self.lose(&hold, reason);
+        }
+    }
+
+    /// Ends a hold as lost, and lets the local tasks behind it ask for themselves. One that the server
+    /// still has goes back: at a shutdown at once, otherwise when its guard does or after the time that
+    /// the holder of an expired one would have, so that the holder has stopped by then.
+    pub(super) fn lose(&self, hold: &Arc<Hold>, reason: LossReason) {
+        if hold.lose(reason) {
+            match reason {
+                LossReason::Shutdown => self.releases.release(hold),
+                LossReason::MaxHold => {
+                    let (releases, hold) = (self.releases.clone(), Arc::clone(hold));
+                    tasks::spawn(async move {
+                        sleep(margin(hold.terms.lease)).await;
+                        releases.release(&hold);
+                    });
+                }
+                LossReason::Expired | LossReason::Removed => {}
+            }
+        }
+        if let Some(on_loss) = self.on_loss.upgrade() {
+            on_loss.lost(hold);
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Takes out what is due now.
+    pub(super) fn due(&self, now: BootInstant) -> Vec<Arc<Hold>> {
+        let mut queue = self.queue.lock();
+        std::iter::from_fn(|| queue.pop_due(now)).collect()
+    }
+
+    /// Until when the task may sleep, `latest` at most, and whether there is no hold now; `None` if there
+    /// is none and the task has rested. Only a hold that is due earlier wakes it.
+    pub(in crate::hold) fn plan_sleep(
+        &self,
+        latest: BootInstant,
+        rested: bool,
+    ) -> (Option<BootInstant>, bool) {
+        let queue = self.queue.lock();
+        let next = queue.next_due();
+        let wake_at = match next {
+            None if rested => None,
+            next => Some(next.map_or(latest, |due| due.min(latest))),
+        };
+        let until = wake_at.map_or(u64::MAX, BootInstant::as_nanos);
+        self.sleeps_until.store(until, Ordering::Release);
+        (wake_at, next.is_none())
+    }
+}
+
+impl fmt::Debug for Renewals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Renewals").finish_non_exhaustive()
+    }
+}

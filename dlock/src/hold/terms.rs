@@ -1,0 +1,20 @@
+//! On which terms a hold is asked for.
+
+use std::time::Duration;
+
+use crate::mode::Mode;
+
+/// What a hold was acquired with, and what two tasks must agree on to share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) mode: Mode,
+    pub(crate) lease: Duration,
+    pub(crate) max_hold: Option<Duration>,
+}
+
+impl Terms {
+    /// Readers stand on one hold together, unless each has a time limit of its own.
+    pub(crate) fn shareable(&self) -> bool {
+        self.mode == Mode::Read && self.max_hold.is_none()
+    }
+}

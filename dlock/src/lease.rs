@@ -1,0 +1,37 @@
+//! How long a hold lasts without a renewal: the limits.
+
+use std::time::Duration;
+
+use crate::error::{Error, ErrorKind};
+
+/// The lease a hold gets unless told otherwise.
+pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
+/// The shortest lease: a renewal at a third of it must still have time for a second attempt.
+pub const MIN_LEASE: Duration = Duration::from_millis(200);
+/// The longest lease; holds that last longer are renewed.
+pub const MAX_LEASE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Checks a lease and the cap on renewing it.
+pub(crate) fn check_lease(lease: Duration, max_hold: Option<Duration>) -> Result<(), Error> {
+    if lease < MIN_LEASE || lease > MAX_LEASE {
+        return Err(Error::new(
+            ErrorKind::InvalidConfig,
+            format!(
+                "a lease of {lease:?} is out of range; choose between {MIN_LEASE:?} (shorter \
+                 ones cannot be renewed safely) and 24 hours (holds renew themselves)"
+            ),
+        ));
+    }
+    if let Some(max_hold) = max_hold
+        && max_hold < lease
+    {
+        return Err(Error::new(
+            ErrorKind::InvalidConfig,
+            format!(
+                "max_hold ({max_hold:?}) is shorter than the lease ({lease:?}); lower the lease \
+                 too, or raise max_hold"
+            ),
+        ));
+    }
+    Ok(())
+}

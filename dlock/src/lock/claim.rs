@@ -1,0 +1,100 @@
+//! An acquire that is not finished yet.
+
+use std::time::Duration;
+
+use super::Commons;
+use crate::clock::BootInstant;
+use crate::hold::Pending;
+use crate::key::LockKey;
+use crate::protocol::{HoldId, Stray, validity};
+use crate::store::Answer;
+
+/// Undoes a half-done acquire unless settled: whether the request was queued, granted or never
+/// arrived, the server is told to forget it.
+#[derive(Debug)]
+#[must_use = "dropping the claim abandons the acquire"]
+pub(super) struct Claim<'a> {
+    commons: &'a Commons,
+    key: &'a LockKey,
+    pub(super) id: HoldId,
+    lease: Duration,
+    /// Whether a request is on its way.
+    asking: bool,
+    /// Until when one that was not answered may still arrive.
+    stray_until: Option<BootInstant>,
+    pending: Option<Pending>,
+}
+
+impl<'a> Claim<'a> {
+    pub(super) fn new(commons: &'a Commons, key: &'a LockKey, lease: Duration) -> Self {
+        Self {
+            commons,
+            key,
+            id: commons.next_hold(),
+            lease,
+            asking: false,
+            stray_until: None,
+            pending: Some(commons.keeper.begin()),
+        }
+    }
+
+    /// A request leaves.
+    pub(super) fn asks(&mut self) {
+        self.asking = true;
+    }
+
+    /// It was answered, perhaps not at the first try.
+    pub(super) fn answered(&mut self, answer: &Answer) {
+        self.asking = false;
+        if answer.resent {
+            self.expect_stray();
+        }
+    }
+
+    /// It was not.
+    pub(super) fn unanswered(&mut self) {
+        self.asking = false;
+        self.expect_stray();
+    }
+
+    /// Twice the time for which a request is valid, as servers' clocks are only estimated.
+    fn expect_stray(&mut self) {
+        let validity = validity(self.commons.timeouts.response);
+        self.stray_until = Some(BootInstant::now() + 2 * validity);
+    }
+
+    /// Until when a copy of the request may still arrive.
+    pub(super) fn stray_until(&self) -> Option<BootInstant> {
+        self.stray_until
+    }
+
+    /// The outcome is known and needs no undoing. A shutdown waits for what is returned.
+    pub(super) fn settle(mut self) -> Option<Pending> {
+        self.pending.take()
+    }
+
+    /// The answer was no: there is nothing to undo, unless a copy of the request may still be granted.
+    pub(super) fn settle_unless_stray(self) {
+        if self.stray_until.is_none() {
+            self.settle();
+        }
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            let possible = self
+                .stray_until
+                .is_some_and(|until| BootInstant::now() < until);
+            let stray = if self.asking || possible {
+                Stray::Possible
+            } else {
+                Stray::None
+            };
+            let (key, id) = (self.key.clone(), self.id.clone());
+            let keeper = &self.commons.keeper;
+            keeper.abandon(key, id, stray, self.lease, pending);
+        }
+    }
+}

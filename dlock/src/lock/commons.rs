@@ -1,0 +1,93 @@
+//! What all locks of one client have in common.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use tokio::sync::watch;
+
+use super::gate::Gates;
+use crate::clock::{Instant, timeout_at};
+use crate::error::{Error, ErrorKind, Step};
+use crate::hold::Keeper;
+use crate::protocol::{ClientId, HoldId};
+use crate::store::{Store, Timeouts};
+
+/// Made and owned by the client; every handle has it.
+pub(crate) struct Commons {
+    client: ClientId,
+    pub(crate) store: Arc<Store>,
+    pub(crate) timeouts: Timeouts,
+    pub(super) gates: Arc<Gates>,
+    pub(super) keeper: Arc<Keeper>,
+    acquires: AtomicU64,
+    /// Tells those who wait that the client was shut down.
+    closed: watch::Sender<bool>,
+}
+
+impl Commons {
+    /// Starts the background tasks.
+    pub(crate) fn start(client: ClientId, store: Store, timeouts: Timeouts) -> Arc<Self> {
+        let store = Arc::new(store);
+        let gates = Gates::start(&store, timeouts);
+        Arc::new(Self {
+            client,
+            store,
+            timeouts,
+            keeper: Arc::clone(gates.keeper()),
+            gates,
+            acquires: AtomicU64::new(1),
+            closed: watch::Sender::new(false),
+        })
+    }
+
+    pub(super) fn next_hold(&self) -> HoldId {
+        HoldId::next(&self.client, &self.acquires)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.gates.are_closed()
+    }
+
+    pub(crate) fn check_open(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Err(Error::closed());
+        }
+        Ok(())
+    }
+
+    /// Completes when the client is shut down.
+    pub(super) async fn closed(&self) {
+        // The sender is ours, so that waiting cannot fail.
+        let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
+    }
+
+    /// Turns everybody away, gives everything back and ends the background tasks.
+    pub(crate) async fn shutdown(&self) -> Result<(), Error> {
+        self.gates.close();
+        self.closed.send_replace(true);
+        let retry_for = self.timeouts.retry_for;
+        let deadline = Instant::now() + retry_for;
+        self.keeper.stop();
+        let flushed = timeout_at(deadline, self.keeper.flush()).await;
+        self.store.shutdown().await;
+        flushed.map_err(|_| {
+            Error::new(
+                ErrorKind::Timeout(Step::Release),
+                format!(
+                    "some releases could not be delivered within {retry_for:?}; those locks become \
+                     free when their leases end"
+                ),
+            )
+        })
+    }
+}
+
+impl fmt::Debug for Commons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Commons")
+            .field("client", &self.client.as_str())
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}

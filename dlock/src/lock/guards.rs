@@ -1,0 +1,124 @@
+//! What users hold.
+
+use std::time::Duration;
+
+use super::gate::Share;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::token::FencingToken;
+
+macro_rules! guard {
+    ($(#[$about:meta])* $name:ident, $call:literal) => {
+        $(#[$about])*
+        ///
+        /// The hold renews itself. Dropping the guard queues its release; [`release`](Self::release) waits
+        /// for it and tells whether the lock was held to the end.
+        #[derive(Debug)]
+        #[must_use = "dropping the guard releases the lock at once"]
+        pub struct $name(Share);
+
+        impl $name {
+            pub(super) fn new(share: Share) -> Self {
+                Self(share)
+            }
+
+            /// The lock's key.
+            #[must_use]
+            pub fn key(&self) -> &LockKey {
+                &self.0.hold().key
+            }
+
+            /// The token to send along with what the lock protects.
+            #[must_use]
+            pub fn fencing_token(&self) -> FencingToken {
+                self.0.token()
+            }
+
+            /// How long this process may still rely on the hold if no renewal succeeds; zero when it is
+            /// lost. Normally at least two thirds of the lease.
+            #[must_use]
+            pub fn lease_left(&self) -> Duration {
+                self.0.hold().lease_left()
+            }
+
+            /// Whether the hold is lost: its lease has run out by this process's clock, or the server no
+            /// longer knows it. Costs a look at the clock; nobody else gets the lock before this says so.
+            #[must_use]
+            pub fn is_lost(&self) -> bool {
+                self.0.hold().loss().is_some()
+            }
+
+            /// An error if the hold is lost: for use before each step that matters.
+            ///
+            /// # Errors
+            ///
+            /// [`Lost`](crate::ErrorKind::Lost) with the reason.
+            pub fn check(&self) -> Result<(), Error> {
+                self.0.hold().check()
+            }
+
+            /// Completes when the hold is lost; never, if it is not.
+            ///
+            /// # Cancel safety
+            ///
+            /// Nothing is changed.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # #[tokio::main(flavor = "current_thread")]
+            /// # async fn main() -> Result<(), dlock::Error> {
+            /// # async fn work() {}
+            /// let client = dlock::Client::connect("memory://").await?;
+            #[doc = concat!(" let guard = client.rw_lock(\"order:42\")?.", $call, "().await?;")]
+            /// tokio::select! {
+            ///     biased;
+            ///     () = guard.lost() => return guard.check(),
+            ///     () = work() => guard.release().await?,
+            /// }
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub async fn lost(&self) {
+                self.0.hold().lost().await;
+            }
+
+            /// Gives the lock back and waits until the server knows.
+            ///
+            /// # Errors
+            ///
+            /// [`Lost`](crate::ErrorKind::Lost) when the hold had ended before: what was done under it may
+            /// have met somebody else's work. Errors of the connection mean that the release will be
+            /// tried again in the background until the lease ends.
+            ///
+            /// # Cancel safety
+            ///
+            /// Dropping the future queues the release, as dropping the guard does.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # #[tokio::main(flavor = "current_thread")]
+            /// # async fn main() -> Result<(), dlock::Error> {
+            /// let client = dlock::Client::connect("memory://").await?;
+            #[doc = concat!(" let guard = client.rw_lock(\"order:42\")?.", $call, "().await?;")]
+            /// guard.release().await?;
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub async fn release(self) -> Result<(), Error> {
+                self.0.release().await
+            }
+        }
+    };
+}
+
+guard! {
+    /// A lock held for reading, shared with other readers, until released, dropped or lost.
+    ReadGuard, "read"
+}
+
+guard! {
+    /// A lock held for writing, alone, until released, dropped or lost.
+    WriteGuard, "write"
+}

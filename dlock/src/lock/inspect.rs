@@ -1,0 +1,49 @@
+//! Looking at a lock.
+
+use super::RwLock;
+use crate::clock::Instant;
+use crate::error::Error;
+use crate::metrics;
+use crate::protocol::{LockInfo, Op, Reply};
+
+impl RwLock {
+    /// Who holds the lock and who waits, as the server sees it now. Tasks that wait inside this or
+    /// another process behind one of its own are not in it.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.write().await?;
+    /// let info = lock.inspect().await?;
+    /// assert_eq!(info.mode(), Some(dlock::Mode::Write));
+    /// assert_eq!(info.last_token, Some(guard.fencing_token()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn inspect(&self) -> Result<LockInfo, Error> {
+        let info = self.ask_info().await;
+        info.inspect_err(metrics::failed)
+    }
+
+    async fn ask_info(&self) -> Result<LockInfo, Error> {
+        self.commons.check_open()?;
+        let deadline = Instant::now() + self.commons.timeouts.retry_for;
+        let answer = self.commons.store.call(&self.key, &Op::Inspect, deadline);
+        match answer.await?.reply {
+            Reply::Info(info) => Ok(info),
+            _ => Err(Error::unexpected_reply(self.key.name())),
+        }
+    }
+}

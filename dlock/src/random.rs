@@ -1,0 +1,3 @@
+//! Where randomness comes from: nothing else calls a generator, so that a test can replace it here.
+
+pub(crate) use fastrand::u64;
