@@ -8,6 +8,7 @@
 //! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
 //! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test.
 //! - [`TestClock`]: time that moves when a test says so, for the memory store.
+//! - [`house`]: the rooms of `dlock/src`, as `DESIGN.md` has them.
 //! - [`wait_until`] and [`wait_for`]: conditions with deadlines in place of sleeps.
 //!
 //! Everything here panics when it cannot do its work: in a test, that is the error report.
@@ -21,6 +22,7 @@ mod cluster;
 mod events;
 mod feature;
 mod folder;
+pub mod house;
 mod locks;
 mod port;
 mod prefix;

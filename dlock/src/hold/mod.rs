@@ -1,5 +1,5 @@
 //! What the server has granted to this client: until when it may rely on it, which tokens belong to it, whether it was
-//! lost. The keeper renews holds and gives them back. Called by `lock`, and by what stands above it to look at a hold.
+//! lost. The keeper renews holds and gives them back. Called by `lock`, and by `attribute` to look at a hold.
 
 mod deadline;
 #[expect(

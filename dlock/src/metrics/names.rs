@@ -1,5 +1,5 @@
 //! The names of the metrics; the table in the documentation of [`metrics`](super) says what they
-//! mean.
+//! mean. Dashboards, rules and alerts of `examples/monitoring` go by them.
 
 /// Histogram: from the call of an acquire to its end.
 pub const ACQUIRE_WAIT: &str = "dlock_acquire_wait_seconds";

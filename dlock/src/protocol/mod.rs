@@ -1,4 +1,5 @@
-//! What clients ask of a store and what it answers: the contract both stores implement.
+//! What clients ask of a store and what it answers: the contract both stores implement. Called by `client`, `lock`, `hold`
+//! and the stores; knows no Redis.
 
 mod hold_id;
 mod lease;

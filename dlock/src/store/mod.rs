@@ -1,4 +1,6 @@
-//! Where locks live.
+//! Where locks live. `backend.rs` is what `client`, `lock` and `hold` call: it carries an operation of `protocol` to the
+//! `memory` of this process or to `redis`, which know nothing of one another. `answer.rs` and `wakeups.rs` are what both
+//! give back.
 
 mod answer;
 mod backend;

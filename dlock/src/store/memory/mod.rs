@@ -1,8 +1,8 @@
 //! Locks in this process: the embedded store, and the specification the Redis scripts are tested
 //! against.
 //!
-//! `lock/` says what each operation means, one file per kind of operation; the other files keep
-//! the locks and wake who waits.
+//! `lock/` says what each operation means, one file per kind of operation, and in `lock/line.rs` in which order waiters
+//! get the lock; the other files keep the locks and wake who waits. Called by the store.
 
 mod clock;
 mod lock;

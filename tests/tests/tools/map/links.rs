@@ -1,4 +1,4 @@
-//! What the pages of documentation link to.
+//! What the pages of documentation link to and name.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +6,10 @@ use crate::files::PACKAGE;
 
 /// From the package's folder.
 pub(crate) const PAGES: [&str; 3] = ["../README.md", "README.md", "../examples/README.md"];
+
+/// Pages whose code names files, and the folders from which it does.
+pub(crate) const NAMING: [&str; 3] = ["../DESIGN.md", "../README.md", "README.md"];
+const FOLDERS: [&str; 3] = ["..", "../dlock/src", "tests"];
 
 /// The files and folders that a page links to.
 pub(crate) fn links(page: &str) -> Vec<PathBuf> {
@@ -18,4 +22,40 @@ pub(crate) fn links(page: &str) -> Vec<PathBuf> {
         .filter(|link| !link.contains("://"))
         .map(|link| folder.join(link))
         .collect()
+}
+
+/// What looks like a path in the code of a page: it has a slash, and nothing that paths here do not have.
+pub(crate) fn paths(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(Path::new(PACKAGE).join(page)).expect("the page is there");
+    let is_path = |word: &&str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        word.contains('/') && !word.starts_with('/') && word.chars().all(plain)
+    };
+    let mut code = Vec::new();
+    for (at, block) in text.split("```").enumerate() {
+        if at % 2 == 1 {
+            // What people type.
+            code.extend(
+                block
+                    .split_whitespace()
+                    .filter(|word| word.starts_with("scripts/")),
+            );
+        } else {
+            let inline = block.split('`').skip(1).step_by(2);
+            code.extend(inline.filter_map(|code| code.split_whitespace().next()));
+        }
+    }
+    code.into_iter()
+        .filter(is_path)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether a path that a page names is there, be it the name of a module.
+pub(crate) fn exists(path: &str) -> bool {
+    let there = |name: &str| {
+        let there = |folder: &str| Path::new(PACKAGE).join(folder).join(name).exists();
+        FOLDERS.iter().any(|folder| there(folder))
+    };
+    there(path) || there(&format!("{path}.rs"))
 }

@@ -1,5 +1,5 @@
-//! Nothing is forgotten: each file of tests runs, each guarantee of the README has tests that show it, and links lead
-//! somewhere.
+//! Nothing is forgotten: each file of tests runs, each guarantee of the README has tests that show it, links lead
+//! somewhere, and files that the documents name are there.
 
 mod files;
 mod guarantees;
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, path::Path};
 use self::{
     files::{PACKAGE, programs},
     guarantees::{guarantees, map},
-    links::{PAGES, links},
+    links::{NAMING, PAGES, exists, links, paths},
 };
 
 #[test]
@@ -75,4 +75,16 @@ fn every_link_leads_somewhere() {
             assert!(link.exists(), "{page}: {}", link.display());
         }
     }
+}
+
+#[test]
+fn every_path_that_is_named_exists() {
+    for page in NAMING {
+        let paths = paths(page);
+        assert!(!paths.is_empty(), "{page} names files");
+        for path in paths {
+            assert!(exists(&path), "{page}: there is no {path}");
+        }
+    }
+    assert!(!exists("lock/cellar.rs"));
 }

@@ -1,7 +1,7 @@
 //! Getting operations carried out: the ordinary way of one (`caller.rs`), the way of one that is redirected or has to
-//! be sent again (`route.rs`, `judge.rs`), many for one node (`batch.rs`), questions to all (`walk.rs`), and the try at
-//! the start (`probe.rs`). Only the store calls; it asks `topology` where, `node` for a connection, and `wire` what to
-//! say.
+//! be sent again (`route.rs`; `judge.rs` says what follows from `MOVED` and other refusals), many for one node
+//! (`batch.rs`), questions to all (`walk.rs`), and the try at the start (`probe.rs`). Only the store calls; it asks
+//! `topology` where, `node` for a connection, and `wire` what to say.
 
 mod batch;
 mod caller;

@@ -1,0 +1,36 @@
+//! The files of `dlock/src`.
+
+use std::path::Path;
+
+use dlock_tests::house::in_repository;
+
+use crate::arrows::Sources;
+
+/// All of them.
+pub(crate) fn all() -> Sources {
+    let mut sources = Sources::new();
+    let root = in_repository("dlock/src");
+    collect(&root, &root, &mut sources);
+    sources
+}
+
+/// Those of the library. The command-line tool is a crate of its own, which knows what is public.
+pub(crate) fn library() -> Sources {
+    let mut sources = all();
+    sources.retain(|file, _| !file.starts_with("bin/"));
+    sources
+}
+
+fn collect(root: &Path, folder: &Path, sources: &mut Sources) {
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            collect(root, &path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root).expect("it is in there");
+            let name = name.to_str().expect("names are text").to_owned();
+            let text = std::fs::read_to_string(&path).expect("sources are text");
+            sources.insert(name, text);
+        }
+    }
+}
