@@ -35,6 +35,7 @@ struct Inner {
     message: Cow<'static, str>,
     cause: Option<Cause>,
     deferred: bool,
+    own: bool,
 }
 
 impl Error {
@@ -44,6 +45,7 @@ impl Error {
             message: message.into(),
             cause: None,
             deferred: false,
+            own: false,
         }))
     }
 
@@ -57,7 +59,24 @@ impl Error {
             message: message.into(),
             cause: Some(Arc::new(cause)),
             deferred: false,
+            own: false,
         }))
+    }
+
+    /// A failure of one asker, which says nothing about others.
+    pub(crate) fn own(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            cause: None,
+            deferred: false,
+            own: true,
+        }))
+    }
+
+    /// Whether others who ask for the same may fare better.
+    pub(crate) fn is_own(&self) -> bool {
+        self.0.own
     }
 
     /// A server that answers, but not yet to the purpose: who has time may wait for longer.
@@ -70,6 +89,7 @@ impl Error {
             message: message.into(),
             cause: Some(Arc::new(cause)),
             deferred: true,
+            own: false,
         }))
     }
 

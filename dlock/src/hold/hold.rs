@@ -198,7 +198,7 @@ impl Hold {
         self.fate.finish()
     }
 
-    pub(super) fn is_live(&self) -> bool {
+    pub(crate) fn is_live(&self) -> bool {
         self.fate.is_live()
     }
 

@@ -57,6 +57,7 @@ impl Keeper {
     /// Gives an ended hold back and waits until the server knows. Whether it was held to the end.
     pub(crate) async fn give_back(&self, hold: &Hold) -> Result<bool, Error> {
         let deadline = Instant::now() + self.retry_for;
+        let _pending = self.releases.begin();
         let op = release::of(hold);
         let answer = self.store.call(&hold.key, &op, deadline).await?;
         let gone = answer.reply == Reply::Gone && !answer.resent;

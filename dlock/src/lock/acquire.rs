@@ -117,8 +117,8 @@ async fn ask(
         Ok(Some(hold)) => Ok(Some(lead.hold_granted(hold))),
         Ok(None) => Ok(None),
         Err(error) => {
-            // Others who wait have their own patience, but not other servers.
-            if !wait.is_over() {
+            // Others who wait have their own patience and lease, but not other servers.
+            if !(wait.is_over() || error.is_deferred() || error.is_own()) {
                 lead.refused(&error);
             }
             Err(error)
@@ -146,7 +146,9 @@ async fn another_slice(lock: &RwLock, mut share: Share, wait: Wait) -> Option<Sh
     };
     let deadline = wait.cap(Instant::now() + lock.commons.timeouts.response);
     // On any doubt the share is dropped here, which gives the hold back.
-    hold.set_yielding(true);
+    if hold.terms.mode == Mode::Write {
+        hold.set_yielding(true);
+    }
     let answer = lock
         .commons
         .store

@@ -160,7 +160,7 @@ fn would_deadlock(lock: &RwLock) -> Error {
 }
 
 fn slower_than_lease(lock: &RwLock) -> Error {
-    Error::new(
+    Error::own(
         ErrorKind::Timeout(Step::Request),
         format!(
             "lock `{}` was granted {LATE} times, but the answers took longer than the lease of {:?}; \

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::hold::{Hold, Keeper, OnLoss, Terms};
 use crate::key::{KeyMap, LockKey};
 use crate::store::{Store, Timeouts};
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Enough that tasks on different locks seldom meet; each lock has a line of its own whatever
@@ -52,6 +52,8 @@ pub(in crate::lock) enum Turn {
 pub(in crate::lock) struct Gates {
     shards: [Mutex<Lines>; SHARDS],
     closed: AtomicBool,
+    /// Numbers of places. A line that is made anew must not repeat them: somebody may still leave a place of the old one.
+    places: AtomicU64,
     keeper: Arc<Keeper>,
 }
 
@@ -77,6 +79,7 @@ impl Gates {
             Self {
                 shards: std::array::from_fn(|_| Mutex::default()),
                 closed: AtomicBool::new(false),
+                places: AtomicU64::new(0),
                 keeper: Arc::new(Keeper::start(Arc::clone(store), timeouts, on_loss)),
             }
         })
@@ -115,7 +118,8 @@ impl Gates {
             Way::Lead(hold) => hold,
             Way::Wait => {
                 let (sender, turn) = oneshot::channel();
-                let number = line.place(terms, sender);
+                let number = self.places.fetch_add(1, Ordering::Relaxed);
+                line.place(number, terms, sender);
                 return Entry::Wait(Place::new(self, key, number, turn));
             }
             Way::Busy => return Entry::Busy,
@@ -161,6 +165,7 @@ impl Gates {
         let hold = share.hold();
         let admitted = self.at(&hold.key, |line| line.hold_granted(known, hold.granted_at));
         self.admit(hold, admitted);
+        self.notice_loss(hold);
         share
     }
 
@@ -169,6 +174,14 @@ impl Gates {
         let now = BootInstant::now();
         let admitted = self.at(&hold.key, |line| line.slice_granted(hold, now));
         self.admit(hold, admitted);
+        self.notice_loss(hold);
+    }
+
+    /// One that was lost before the line stood on it has been told in vain.
+    fn notice_loss(self: &Arc<Self>, hold: &Arc<Hold>) {
+        if !hold.is_live() {
+            OnLoss::lost(Arc::clone(self), hold);
+        }
     }
 
     /// Who leads ends without a hold.

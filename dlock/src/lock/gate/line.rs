@@ -22,7 +22,6 @@ pub(super) struct Line<H, W> {
     /// Whether a task asks the server.
     led: bool,
     waiting: BTreeMap<u64, Waiter<W>>,
-    next_place: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +44,6 @@ impl<H, W> Default for Line<H, W> {
             former: Vec::new(),
             led: false,
             waiting: BTreeMap::new(),
-            next_place: 0,
         }
     }
 }
@@ -93,12 +91,9 @@ impl<H: AsHold, W> Line<H, W> {
         Way::Lead(own)
     }
 
-    /// Stands in line from now on. The number is for [`cancel`](Self::cancel).
-    pub(super) fn place(&mut self, terms: Terms, handle: W) -> u64 {
-        let place = self.next_place;
-        self.next_place += 1;
-        self.waiting.insert(place, Waiter { terms, handle });
-        place
+    /// Stands in line from now on. The number, larger than those before, is for [`cancel`](Self::cancel).
+    pub(super) fn place(&mut self, number: u64, terms: Terms, handle: W) {
+        self.waiting.insert(number, Waiter { terms, handle });
     }
 
     /// Somebody in line went away.

@@ -9,7 +9,7 @@ use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 use tokio::sync::Notify;
 
-use super::{AtomicBool, Entry, Gates, Ordering, Turn};
+use super::{AtomicBool, AtomicU64, Entry, Gates, Ordering, Turn};
 use crate::hold::models::{Sent, hold, key};
 use crate::hold::{Hold, Keeper, OnLoss};
 use crate::mode::Mode;
@@ -27,6 +27,7 @@ impl Gates {
             Self {
                 shards: std::array::from_fn(|_| crate::sync::Mutex::default()),
                 closed: AtomicBool::new(false),
+                places: AtomicU64::new(0),
                 keeper: Arc::new(keeper),
             }
         });

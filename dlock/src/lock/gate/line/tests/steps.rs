@@ -120,7 +120,9 @@ impl World {
             }
             Way::Wait => {
                 assert!(may_wait, "waits against its will");
-                self.places[at] = self.line.place(wanted, at);
+                self.places[at] = self.next_place;
+                self.next_place += 1;
+                self.line.place(self.places[at], wanted, at);
                 self.tasks[at] = Task::Waits(kind);
             }
             Way::Busy | Way::Alone => assert!(!may_wait, "turned away"),

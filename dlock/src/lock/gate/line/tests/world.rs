@@ -79,6 +79,7 @@ pub(super) struct World {
     pub(super) tasks: [Task; TASKS],
     /// The numbers of the places of those who wait, which is their order.
     pub(super) places: [u64; TASKS],
+    pub(super) next_place: u64,
     /// Holds that have not gone back.
     pub(super) holds: BTreeMap<usize, TestHold>,
     /// Holds of which the server knows no more.
@@ -94,6 +95,7 @@ impl World {
             line: Line::default(),
             tasks: [Task::Idle; TASKS],
             places: [0; TASKS],
+            next_place: 0,
             holds: BTreeMap::new(),
             gone: HashSet::new(),
             next_hold: 0,
