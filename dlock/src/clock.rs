@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-pub(crate) use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+pub(crate) use tokio::time::{Instant, error::Elapsed, sleep, sleep_until, timeout, timeout_at};
 
 /// A point on the boot clock, in nanoseconds.
 ///

@@ -1,6 +1,9 @@
-//! Where background tasks start: nothing else spawns, so that a test can replace it here.
+//! Where background tasks start: nothing else spawns, so that a test can replace it here. (The thread of `blocking` is
+//! where its runtime lives.)
+
+pub(crate) use tokio::task::{AbortHandle, JoinSet};
 
 /// Starts a task on the current Tokio runtime that nobody waits for.
-pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
-    tokio::spawn(task);
+pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    tokio::spawn(task).abort_handle()
 }

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::redis::{self, RedisStore, ScriptLoad};
 use super::{Answer, Endpoint, Listener, MemoryStore, Origin, Timeouts, Wakeups};
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics;

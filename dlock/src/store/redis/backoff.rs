@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::random;
+
 /// Pauses that double from `first` to `longest`, each somewhere between half and all of it: clients that
 /// failed together do not come back together.
 #[derive(Debug)]
@@ -37,5 +39,5 @@ impl Backoff {
 
 /// Between half of `around` and all of it.
 pub(crate) fn jitter(around: Duration) -> Duration {
-    around.mul_f64(0.5 + fastrand::f64() / 2.0)
+    around.mul_f64(0.5 + random::f64() / 2.0)
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::call::{Caller, probe};
 use super::env::{Env, RedisOptions, RedisStats};
 use super::node::NodeId;
 use super::pubsub::{Listening, PubSub};
 use super::topology::Servers;
 use super::wire::ScriptLoad;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::{ClientId, HoldId, Nonce, Op};

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
-use tokio::time::Instant;
 
 use super::caller::Caller;
 use super::exchange::unknown_answer;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::Op;

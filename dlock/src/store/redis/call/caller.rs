@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::crowds::Crowds;
 use super::exchange::{Exchange, answered, wants_another};
 use super::route::Route;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::{Op, validity};

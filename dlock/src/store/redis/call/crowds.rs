@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use tokio::time::{Duration, Instant};
-
+use crate::clock::Instant;
 use crate::slot::Slot;
 
 /// How long a slot counts as crowded.
@@ -56,7 +56,9 @@ impl fmt::Debug for Crowds {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::{Duration, Instant};
+    use std::time::Duration;
+
+    use crate::clock::Instant;
 
     use super::Crowds;
     use crate::slot::Slot;

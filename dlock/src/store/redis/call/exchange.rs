@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
 use crate::protocol::{Op, Reply};

@@ -3,11 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::exchange::{Exchange, answered, unknown_answer};
 use super::route::{Route, Then};
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::protocol::Reply;
 use crate::store::Answer;

@@ -1,8 +1,7 @@
 //! Messages that a script has left to the client.
 
-use tokio::time::Instant;
-
 use super::caller::Caller;
+use crate::clock::Instant;
 use crate::slot::Slot;
 use crate::store::redis::wire::publish_all;
 

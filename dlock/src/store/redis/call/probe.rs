@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tokio::time::Instant;
-
 use super::caller::Caller;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::lease::MIN_LEASE;

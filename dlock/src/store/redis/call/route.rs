@@ -3,11 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tokio::time::{Instant, sleep_until};
-
 use super::caller::Caller;
 use super::exchange::Exchange;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::{Error, ErrorKind, Step};
 use crate::key::LockKey;
 use crate::protocol::Op;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::caller::Caller;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::store::redis::node::{DialFailure, Node, Trouble, fatal};
 use crate::store::redis::wire::{

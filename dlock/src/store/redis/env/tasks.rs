@@ -4,7 +4,8 @@ use std::fmt;
 use std::future::Future;
 
 use parking_lot::Mutex;
-use tokio::task::{AbortHandle, JoinSet};
+
+use crate::tasks::{AbortHandle, JoinSet};
 
 /// Tasks that end together, at the latest with this value.
 pub(crate) struct Tasks(Mutex<Option<JoinSet<()>>>);

@@ -7,11 +7,11 @@ use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisConnectionInfo, RedisError, Value,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::AbortHandle;
-use tokio::time::{Instant, error::Elapsed, timeout_at};
 
 use super::gather::{Gather, UnderWay};
+use crate::clock::{Elapsed, Instant, timeout_at};
 use crate::store::redis::wire::Preface;
+use crate::tasks::{self, AbortHandle};
 
 /// A connection that many tasks share. It closes with its last clone.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Connection {
         let stream = Gather::new(stream, under_way.clone());
         let (multiplexed, driver) =
             MultiplexedConnection::new_with_config(login, stream, config).await?;
-        let driver = Driver(tokio::spawn(driver).abort_handle());
+        let driver = Driver(tasks::spawn(driver));
         Ok(Self {
             multiplexed,
             under_way,

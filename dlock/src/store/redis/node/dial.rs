@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use redis::RedisError;
-use tokio::time::{Instant, sleep};
 
 use super::connection::{Connection, NoAnswer, Session};
 use super::denial::login_error;
 use super::login::connect;
 use super::server::Node;
 use super::trouble::Trouble;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
 use crate::store::redis::backoff::Backoff;
 use crate::store::redis::wire::{Push, greeting, time};

@@ -3,11 +3,11 @@
 use std::io;
 
 use redis::{AsyncConnectionConfig, ProtocolVersion, PushInfo, RedisConnectionInfo, RedisError};
-use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::stream::open;
 use super::tls;
+use crate::clock::timeout;
 use crate::store::redis::address::Address;
 use crate::store::redis::env::RedisOptions;
 use crate::store::redis::wire::Push;

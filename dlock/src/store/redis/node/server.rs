@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
 
 use super::connection::{NoAnswer, Session};
 use super::dial::{Dial, DialFailure, Dialing};
 use super::server_time::ServerTime;
 use super::trouble::Trouble;
+use crate::clock::{Instant, timeout_at};
 use crate::error::Error;
 use crate::store::Origin;
 use crate::store::redis::address::Address;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
+use crate::clock::Instant;
 use crate::protocol::HoldId;
 use crate::slot::Slot;
 use crate::store::redis::node::NodeId;

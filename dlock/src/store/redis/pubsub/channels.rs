@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 use super::channel::{Channel, Name, State};
+use crate::clock::Instant;
 use crate::protocol::HoldId;
 use crate::slot::Slot;
 use crate::store::redis::node::NodeId;

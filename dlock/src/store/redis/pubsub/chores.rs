@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::channel::{Name, State};
 use super::channels::Channels;
+use crate::clock::Instant;
 use crate::slot::Slot;
 use crate::store::redis::node::NodeId;
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout_at};
 
 use super::channel::Name;
 use super::channels::Channels;
 use super::jobs::{Job, Jobs};
 use super::listening::Listening;
 use super::{keeper, worker};
+use crate::clock::{Instant, timeout_at};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Nonce};
 use crate::slot::Slot;

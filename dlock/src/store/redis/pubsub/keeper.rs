@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout};
-
 use super::hearing::PubSub;
 use super::jobs::Job;
+use crate::clock::{Instant, sleep, timeout};
 
 /// How often to look without being told.
 const INTERVAL: Duration = Duration::from_millis(250);

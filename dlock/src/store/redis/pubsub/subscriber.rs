@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 use super::channel::Name;
 use super::hearing::PubSub;
 use super::jobs::Job;
+use crate::clock::Instant;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{
     Cmd, Push, Subscription, Value, is_denied, is_pong, ping, unless_refused,

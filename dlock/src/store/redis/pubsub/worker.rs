@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
-
 use super::hearing::PubSub;
 use super::jobs::{Job, Jobs};
 use super::subscriber::Subscriber;
+use crate::clock::sleep;
 use crate::store::redis::backoff::Backoff;
 use crate::store::redis::node::Node;
 

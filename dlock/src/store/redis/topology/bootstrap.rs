@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use tokio::time::{Instant, sleep_until};
-
 use super::slots::Topology;
 use super::survey::{AskFailure, STAGGER, ask_some};
+use crate::clock::{Instant, sleep_until};
 use crate::error::{Error, ErrorKind};
 use crate::store::redis::backoff::Backoff;
 use crate::store::redis::env::Env;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout};
-
 use super::servers::Servers;
 use super::slots::Topology;
 use super::survey::{STAGGER, ask_some};
+use crate::clock::{Instant, sleep, timeout};
+use crate::random;
 use crate::store::redis::address::Address;
 use crate::store::redis::backoff::jitter;
 use crate::store::redis::node::Node;
@@ -73,7 +73,7 @@ fn candidates(
     informed: Option<&Address>,
 ) -> Vec<Arc<Node>> {
     let mut nodes = topology.nodes().to_vec();
-    fastrand::shuffle(&mut nodes);
+    random::shuffle(&mut nodes);
     nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
     let connected = nodes.iter().take_while(|node| node.is_connected()).count();
     let seeds = servers.env().options.addresses();

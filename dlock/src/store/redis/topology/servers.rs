@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
-use tokio::time::Instant;
 
 use super::bootstrap::first_topology;
 use super::slots::Topology;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::slot::Slot;
 use crate::store::redis::address::Address;

@@ -1,15 +1,15 @@
 //! Asking servers who serves what.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::task::JoinSet;
-use tokio::time::{Duration, Instant, timeout};
-
+use crate::clock::{Instant, timeout};
 use crate::error::{Error, ErrorKind};
 use crate::store::redis::node::{DialFailure, Node, Trouble, fatal};
 use crate::store::redis::wire::{
     Pipeline, Refusal, Role, Value, View, hello, refusal, slots_and_epoch,
 };
+use crate::tasks::JoinSet;
 
 /// How long one server may keep the next one from being asked.
 pub(super) const STAGGER: Duration = Duration::from_millis(100);
