@@ -4,7 +4,7 @@ mod matrix;
 
 use std::time::Duration;
 
-use dlock::__internals::Script;
+use dlock::{__internals::Script, WriteGuard};
 use dlock_tests::{ProxiedLock, scaled, wait_free, wait_waiters};
 
 /// Longer than a process passes a hold on without asking.
@@ -105,12 +105,7 @@ async fn a_late_acquire_of_who_gave_up_does_not_wait_in_line() {
     scene.wait_kept().await;
     asking.abort();
     scene.pass();
-    scene.client.shutdown().await.expect("nothing is held");
-    scene.deliver().await;
-    let state = scene.state().await;
-    assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
-    held.release().await.expect("held to the end");
-    scene.assert_free().await;
+    late_and_alone(&scene, held).await;
 }
 
 #[tokio::test]
@@ -126,12 +121,7 @@ async fn a_late_heartbeat_of_who_gave_up_does_not_wait_in_line() {
     scene.wait_kept().await;
     waiting.abort();
     scene.pass();
-    scene.client.shutdown().await.expect("nothing is held");
-    scene.deliver().await;
-    let state = scene.state().await;
-    assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
-    held.release().await.expect("held to the end");
-    scene.assert_free().await;
+    late_and_alone(&scene, held).await;
 }
 
 #[tokio::test]
@@ -170,6 +160,16 @@ async fn a_late_copy_of_an_acquire_does_not_wait_in_line() {
     scene.deliver().await;
     let state = scene.state().await;
     assert_eq!(state.holders.len(), 1, "{state:?}");
+    assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
+    held.release().await.expect("held to the end");
+    scene.assert_free().await;
+}
+
+/// The client is gone when its request arrives: nobody waits behind this guard.
+async fn late_and_alone(scene: &ProxiedLock, held: WriteGuard) {
+    scene.client.shutdown().await.expect("nothing is held");
+    scene.deliver().await;
+    let state = scene.state().await;
     assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
     held.release().await.expect("held to the end");
     scene.assert_free().await;

@@ -80,8 +80,8 @@ pub(super) fn hash(script: Script) -> &'static str {
     &HASHES[script as usize]
 }
 
-/// An operation's own text with what it includes. Servers get, and compile, all of it for each new connection: so
-/// comments, empty lines and indentation stay here. (No string goes over several lines, or has ` -- ` in it.)
+/// An operation's own text with what it includes. It is sent with each new connection, and compiled by a server that does
+/// not know it: so comments, empty lines and indentation stay here. (No string goes over several lines, or has ` -- ` in it.)
 fn compose(own: &str) -> String {
     let mut text = String::with_capacity(32 * 1024);
     for line in own.lines() {
