@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Step};
 use crate::hold::{Granted, Hold, Start};
 use crate::metrics::Via;
 use crate::mode::Mode;
-use crate::protocol::{HoldId, Nonce, Op, Reply};
+use crate::protocol::{HoldId, Op, Reply};
 use crate::store::Answer;
 
 /// How many grants in a row may come too late to be of use.
@@ -28,15 +28,10 @@ pub(super) async fn acquire(
     let commons = &lock.commons;
     let terms = lock.settings.terms(mode);
     let mut claim = Claim::new(commons, &lock.key, terms.lease);
-    let nonce = Nonce::of(&claim.id);
     let mut op = request(lock, mode, &claim.id);
     let mut listening = wait
         .may_wait()
-        .then(|| {
-            commons
-                .store
-                .listen_if_subscribed(&lock.key, &claim.id, nonce)
-        })
+        .then(|| commons.store.listen_if_subscribed(&lock.key, &claim.id))
         .flatten();
     let mut queued = false;
     let mut late = 0;
@@ -47,7 +42,7 @@ pub(super) async fn acquire(
             listening.forget_grant();
         }
         if let Op::Acquire { place, .. } = &mut op {
-            *place = place_terms(wait, listening.as_ref(), nonce);
+            *place = place_terms(wait, listening.as_ref(), &claim.id);
         }
         let answer = match ask(lock, wait, &mut claim, &op).await {
             Ok(answer) => answer,
@@ -66,7 +61,7 @@ pub(super) async fn acquire(
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
                     let until = wait.cap(asked + HEARTBEAT);
-                    let heard = commons.store.listen(&lock.key, &claim.id, nonce, until);
+                    let heard = commons.store.listen(&lock.key, &claim.id, until);
                     listening = Some(heard.await);
                     continue;
                 };

@@ -7,7 +7,7 @@ use super::wait::Wait;
 use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::Error;
 use crate::hold::WAITER_LEASE;
-use crate::protocol::{Nonce, PlaceTerms};
+use crate::protocol::{HoldId, Nonce, PlaceTerms};
 use crate::random;
 use crate::store::{Answer, Listening, Origin};
 use crate::token::FencingToken;
@@ -21,12 +21,12 @@ const POLL: std::ops::Range<u64> = 5..40;
 pub(super) fn place_terms(
     wait: Wait,
     listening: Option<&Listening>,
-    nonce: Nonce,
+    hold: &HoldId,
 ) -> Option<PlaceTerms> {
     wait.may_wait().then(|| PlaceTerms {
         lease: WAITER_LEASE,
         subscribed: listening.is_some_and(Listening::is_subscribed),
-        nonce,
+        nonce: listening.map_or(Nonce::NOBODY, |_| Nonce::of(hold)),
     })
 }
 

@@ -12,12 +12,15 @@ use super::HoldId;
 pub struct Nonce(u64);
 
 impl Nonce {
+    /// Of a wait that nobody listens for yet.
+    pub const NOBODY: Self = Self(0);
+
     /// That of one acquisition. Nobody can guess it, also not from others: it is a keyed hash (`SipHash`, with a key from
     /// the operating system), of which 56 bits do.
     #[must_use]
     pub fn of(hold: &HoldId) -> Self {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        Self(KEY.hash_one(hold) >> 8)
+        Self((KEY.hash_one(hold) >> 8).max(1))
     }
 
     /// A given one, for tests.
@@ -29,13 +32,19 @@ impl Nonce {
     /// Reads what [`Display`](fmt::Display) writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        u64::from_str_radix(text, 16).ok().map(Self)
+        if text == "-" {
+            return Some(Self::NOBODY);
+        }
+        text.parse().ok().map(Self)
     }
 }
 
 impl fmt::Display for Nonce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:014x}", self.0)
+        match *self {
+            Self::NOBODY => f.write_str("-"),
+            Self(number) => number.fmt(f),
+        }
     }
 }
 
@@ -55,7 +64,9 @@ mod tests {
         let (a, b) = (of("client/1/1"), of("client/1/2"));
         assert_eq!(of("client/1/1"), a);
         assert_ne!(a, b);
-        assert_eq!(Nonce::parse(&a.to_string()), Some(a));
+        for nonce in [a, Nonce::NOBODY] {
+            assert_eq!(Nonce::parse(&nonce.to_string()), Some(nonce));
+        }
         assert_eq!(format!("{a:?}"), "Nonce(..)");
     }
 }

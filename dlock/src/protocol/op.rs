@@ -74,7 +74,7 @@ pub struct PlaceTerms {
     pub lease: Duration,
     /// Whether the waiter hears messages: one that does not hear although it said so is passed over.
     pub subscribed: bool,
-    /// What a grant by message has to repeat.
+    /// What a grant by message has to repeat: [`Nonce::of`] the hold, or nothing that anybody listens for.
     pub nonce: Nonce,
 }
 

@@ -9,7 +9,7 @@ use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics;
-use crate::protocol::{ClientId, HoldId, Nonce, Op};
+use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
 use crate::token::FencingToken;
 
@@ -146,35 +146,22 @@ impl Store {
 
     /// Makes sure that a wake-up of this hold is heard. Never fails: at worst waiters poll.
     /// Takes until `until` at most.
-    pub(crate) async fn listen(
-        &self,
-        key: &LockKey,
-        hold: &HoldId,
-        nonce: Nonce,
-        until: Instant,
-    ) -> Listening {
+    pub(crate) async fn listen(&self, key: &LockKey, hold: &HoldId, until: Instant) -> Listening {
         match self {
             Self::Memory(_, wakeups) => {
-                Listening::Memory(wakeups.listen(hold, key.as_str().into(), nonce))
+                Listening::Memory(wakeups.listen(hold, key.as_str().into()))
             }
-            Self::Redis(store) => Listening::Redis(store.listen(key, hold, nonce, until).await),
+            Self::Redis(store) => Listening::Redis(store.listen(key, hold, until).await),
         }
     }
 
     /// Listens if that costs nothing, so that no wake-up can slip in between the first request
     /// and the subscription.
-    pub(crate) fn listen_if_subscribed(
-        &self,
-        key: &LockKey,
-        hold: &HoldId,
-        nonce: Nonce,
-    ) -> Option<Listening> {
+    pub(crate) fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
         match self {
             // Not before there is something to wait for.
             Self::Memory(..) => None,
-            Self::Redis(store) => store
-                .listen_if_subscribed(key, hold, nonce)
-                .map(Listening::Redis),
+            Self::Redis(store) => store.listen_if_subscribed(key, hold).map(Listening::Redis),
         }
     }
 

@@ -42,10 +42,10 @@ struct Ear {
 impl Wakeups {
     /// Starts to listen for a hold's wake-up. One that comes before [`Listener::woken`] is
     /// awaited is kept.
-    pub fn listen(self: &Arc<Self>, hold: &HoldId, about: Arc<str>, nonce: Nonce) -> Listener {
+    pub fn listen(self: &Arc<Self>, hold: &HoldId, about: Arc<str>) -> Listener {
         let ear = Arc::new(Ear {
             about,
-            nonce,
+            nonce: Nonce::of(hold),
             granted: Mutex::new(None),
             notify: Notify::new(),
         });

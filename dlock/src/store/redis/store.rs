@@ -11,7 +11,7 @@ use super::wire::ScriptLoad;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{ClientId, HoldId, Nonce, Op};
+use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
 use crate::store::Answer;
 
@@ -81,26 +81,15 @@ impl RedisStore {
 
     /// Makes sure that a wake-up of this hold is heard; takes until `until` or the response timeout at
     /// most, and then goes on in the background.
-    pub async fn listen(
-        &self,
-        key: &LockKey,
-        hold: &HoldId,
-        nonce: Nonce,
-        until: Instant,
-    ) -> Listening {
+    pub async fn listen(&self, key: &LockKey, hold: &HoldId, until: Instant) -> Listening {
         let until = until.min(Instant::now() + self.env.options.response_timeout);
-        self.pubsub.listen(key, hold, nonce, until).await
+        self.pubsub.listen(key, hold, until).await
     }
 
     /// Listens if the channel is live already, which costs nothing.
     #[must_use]
-    pub fn listen_if_subscribed(
-        &self,
-        key: &LockKey,
-        hold: &HoldId,
-        nonce: Nonce,
-    ) -> Option<Listening> {
-        self.pubsub.listen_if_subscribed(key, hold, nonce)
+    pub fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
+        self.pubsub.listen_if_subscribed(key, hold)
     }
 
     /// The keys of all hashes that start with `stem`.

@@ -29,7 +29,7 @@ fn waits(asks_first: bool) {
         post.tell("lock", &message, Origin::of(1))
     });
     let asked = asks_first && free.load(Ordering::SeqCst);
-    let listener = wakeups.listen(&id, "lock".into(), nonce);
+    let listener = wakeups.listen(&id, "lock".into());
     if !asked && (asks_first || !free.load(Ordering::SeqCst)) {
         let heard = block_on(listener.woken());
         assert_eq!(heard, Some((FencingToken::new(7), Origin::of(1))));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{Listener, Nonce, Wakeups};
+use dlock::__internals::{Listener, Wakeups};
 
 use crate::lock::{LEASE, Lock, PLACE, abandon, id, release};
 
@@ -96,7 +96,7 @@ async fn a_release_reaches_the_client_that_waits() {
     let listen = |name, wakeups: &Arc<Wakeups>| {
         lock.store.attach(id(name).client(), wakeups);
         let about = lock.key().as_str().into();
-        wakeups.listen(&id(name), about, Nonce::of(&id(name)))
+        wakeups.listen(&id(name), about)
     };
     let (first, second) = (listen("first", &clients[0]), listen("second", &clients[1]));
     for name in ["holder", "first", "second"] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Nonce, Op, RedisListening, Reply, lock_key};
+use dlock::__internals::{Op, RedisListening, Reply, lock_key};
 use dlock::{LockKey, Mode};
 use dlock_tests::{
     FaultProxy, RedisCluster, RedisServer, ServerOptions, not_applicable, sharded_channels,
@@ -56,25 +56,14 @@ async fn listening_costs_nothing_once_the_channel_is_live() {
     let rig = Rig::connect(&cluster.url()).await;
     let key = rig.key("a");
     let (one, two) = (rig.hold(), rig.hold());
-    assert!(
-        rig.store
-            .listen_if_subscribed(&key, &one, Nonce::of(&one))
-            .is_none()
-    );
+    assert!(rig.store.listen_if_subscribed(&key, &one).is_none());
     let first = rig.listen(&key, &one).await;
-    let second = rig
-        .store
-        .listen_if_subscribed(&key, &two, Nonce::of(&two))
-        .expect("live");
+    let second = rig.store.listen_if_subscribed(&key, &two).expect("live");
     drop(first);
     assert!(second.is_subscribed());
     drop(second);
     // It lingers.
-    assert!(
-        rig.store
-            .listen_if_subscribed(&key, &two, Nonce::of(&two))
-            .is_some()
-    );
+    assert!(rig.store.listen_if_subscribed(&key, &two).is_some());
 }
 
 #[tokio::test]
@@ -222,10 +211,7 @@ async fn listening_gives_up_in_time() {
     server.pause();
     let started = Instant::now();
     let (key, hold) = (rig.key("a"), rig.hold());
-    let listening = rig
-        .store
-        .listen(&key, &hold, Nonce::of(&hold), within(200))
-        .await;
+    let listening = rig.store.listen(&key, &hold, within(200)).await;
     assert!(!listening.is_subscribed());
     assert!(
         started.elapsed() < Duration::from_millis(400),

@@ -74,8 +74,7 @@ impl Rig {
     }
 
     pub(crate) async fn listen(&self, key: &LockKey, hold: &HoldId) -> RedisListening {
-        let nonce = Nonce::of(hold);
-        self.store.listen(key, hold, nonce, within(2_000)).await
+        self.store.listen(key, hold, within(2_000)).await
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dlock::__internals::{Nonce, Op, Reply};
+use dlock::__internals::{Op, Reply};
 use dlock_tests::{RedisCluster, slot_of};
 
 use crate::rig::{Rig, renew, within};
@@ -18,10 +18,7 @@ async fn work(rig: Arc<Rig>, name: String, done: Arc<AtomicBool>) -> usize {
         let (hold, token) = rig.grab(&key).await;
         assert!(Some(token) > last, "{name}: {token} after {last:?}");
         last = Some(token);
-        let listening = rig
-            .store
-            .listen(&key, &hold, Nonce::of(&hold), within(100))
-            .await;
+        let listening = rig.store.listen(&key, &hold, within(100)).await;
         let node = rig.store.node_of(key.slot());
         let batch = [(key.clone(), renew(&hold))];
         let renewed = rig.store.call_batch(node, &batch, within(2000)).await;

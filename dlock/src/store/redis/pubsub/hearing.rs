@@ -14,7 +14,7 @@ use super::listening::Listening;
 use super::{keeper, worker};
 use crate::clock::{Instant, timeout_at};
 use crate::key::LockKey;
-use crate::protocol::{HoldId, Nonce};
+use crate::protocol::HoldId;
 use crate::slot::Slot;
 use crate::store::Wakeups;
 use crate::store::redis::env::Env;
@@ -53,15 +53,14 @@ impl PubSub {
         self: &Arc<Self>,
         key: &LockKey,
         hold: &HoldId,
-        nonce: Nonce,
         until: Instant,
     ) -> Listening {
         let name = self.channel_of(key);
         if self.env.publish.get() == PublishMode::Off {
-            return Listening::deaf(self.wakeups.listen(hold, name, nonce));
+            return Listening::deaf(self.wakeups.listen(hold, name));
         }
         // From here on, dropping this future takes everything back.
-        let listening = Listening::new(self, &name, hold, nonce);
+        let listening = Listening::new(self, &name, hold);
         let joined = self.channels.join(&name, key.slot(), hold);
         if joined.is_new {
             self.subscribe(&name, key.slot());
@@ -87,7 +86,6 @@ impl PubSub {
         self: &Arc<Self>,
         key: &LockKey,
         hold: &HoldId,
-        nonce: Nonce,
     ) -> Option<Listening> {
         if self.channels.is_empty() {
             return None;
@@ -95,7 +93,7 @@ impl PubSub {
         let name = self.channel_of(key);
         self.channels
             .join_if_live(&name, hold)
-            .then(|| Listening::new(self, &name, hold, nonce))
+            .then(|| Listening::new(self, &name, hold))
     }
 
     /// Subscribes channels again whose slots have moved.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::channel::Name;
 use super::hearing::PubSub;
-use crate::protocol::{HoldId, Nonce};
+use crate::protocol::HoldId;
 use crate::store::{Listener, Origin};
 use crate::token::FencingToken;
 
@@ -24,9 +24,9 @@ struct Seat {
 }
 
 impl Listening {
-    pub(super) fn new(pubsub: &Arc<PubSub>, name: &Name, hold: &HoldId, nonce: Nonce) -> Self {
+    pub(super) fn new(pubsub: &Arc<PubSub>, name: &Name, hold: &HoldId) -> Self {
         Self {
-            listener: pubsub.wakeups.listen(hold, Arc::clone(name), nonce),
+            listener: pubsub.wakeups.listen(hold, Arc::clone(name)),
             seat: Some(Seat {
                 pubsub: Arc::clone(pubsub),
                 name: Arc::clone(name),

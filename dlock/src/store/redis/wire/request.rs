@@ -53,7 +53,7 @@ pub(crate) fn command(
         Form::Hash => ("EVALSHA", hash(Script::of(op))),
         Form::Text => ("EVAL", source(Script::of(op))),
     };
-    let mut cmd = Cmd::with_capacity(9, script.len() + key.as_str().len() + 224);
+    let mut cmd = Cmd::with_capacity(9, script.len() + key.as_str().len() + 160);
     cmd.write_arg(name.as_bytes());
     cmd.write_arg(script.as_bytes());
     encode(&mut cmd, key, op, publishing, valid_until);

@@ -84,42 +84,66 @@ async fn among_readers(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)
     ]
 }
 
-/// `n` readers hold, and writers and readers wait, `n` together.
+/// `n` readers hold, and behind a writer others and readers wait, `n` together, but at least one of each: what they ask
+/// takes different ways, and each is compared with its like.
 async fn in_full_house(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
     link.clear().await;
     let readers = crowd::hold(link, Read, n).await;
-    let mut waiters = crowd::wait(link, &[Write, Read], n).await;
+    crowd::wait(link, &[Write], 1).await;
+    let mut waiters = crowd::wait(link, &[Write, Read], n.max(2)).await;
+    let mut costs = Vec::new();
+    for (mode, [heartbeat, abandon, queueing]) in [
+        (
+            Write,
+            [
+                "heartbeat of a writer",
+                "abandon of a writer's place",
+                "a writer queues",
+            ],
+        ),
+        (
+            Read,
+            [
+                "heartbeat of a reader",
+                "abandon of a reader's place",
+                "a reader queues",
+            ],
+        ),
+    ] {
+        let alike: Vec<_> = waiters.iter().filter(|(_, of)| *of == mode).collect();
+        let some = (0..SAMPLES).map(|sample| &alike[alike.len() - 1 - sample * 7 % alike.len()].0);
+        let heartbeats: Vec<_> = some
+            .map(|id| ask::queue(id.clone(), mode, LASTING))
+            .collect();
+        costs.push((heartbeat, time(link, heartbeats, is_queued).await));
+        let (mut abandons, mut arrivals) = (Samples::default(), Samples::default());
+        for _ in 0..SAMPLES {
+            // From the middle of the line, where it is hardest to find; another one comes instead.
+            let middle = waiters.len() / 2;
+            let behind = waiters.iter().skip(middle).position(|(_, of)| *of == mode);
+            let which = behind.map_or(0, |behind| middle + behind);
+            let (leaving, _) = waiters.remove(which);
+            let coming = ask::id();
+            abandons.merge(&time(link, [ask::abandon(leaving)], is_done).await);
+            let queue = ask::queue(coming.clone(), mode, LASTING);
+            arrivals.merge(&time(link, [queue], is_queued).await);
+            waiters.push((coming, mode));
+        }
+        costs.extend([(abandon, abandons), (queueing, arrivals)]);
+    }
     let some = || (0..SAMPLES).map(|sample| sample * 7 % n);
-    let heartbeats = some().map(|which| {
-        let (id, mode) = &waiters[n - 1 - which];
-        ask::queue(id.clone(), *mode, LASTING)
-    });
-    let heartbeats = time(link, heartbeats.collect::<Vec<_>>(), is_queued).await;
     let renewals = some().map(|which| ask::renew(readers[which].id.clone()));
-    let renewals = time(link, renewals, is_done).await;
+    costs.push(("renew while some wait", time(link, renewals, is_done).await));
     let yields = some().map(|which| ask::yield_to_line(&readers[which]));
-    let yields = time(link, yields, is_done).await;
+    costs.push((
+        "yield of a reader while some wait",
+        time(link, yields, is_done).await,
+    ));
     let looks = (0..SAMPLES).map(|_| Op::Inspect);
     let looks = time(link, looks, |reply| matches!(reply, Reply::Info(_))).await;
-    let (mut queueing, mut abandons) = (Samples::default(), Samples::default());
-    for _ in 0..SAMPLES {
-        // From the middle of the line, where it is hardest to find; another one comes instead.
-        let (leaving, mode) = waiters.remove(n / 2);
-        let coming = ask::id();
-        abandons.merge(&time(link, [ask::abandon(leaving)], is_done).await);
-        let queue = ask::queue(coming.clone(), mode, LASTING);
-        queueing.merge(&time(link, [queue], is_queued).await);
-        waiters.push((coming, mode));
-    }
-    vec![
-        ("queueing", queueing),
-        ("heartbeat of a waiter", heartbeats),
-        ("renew while some wait", renewals),
-        ("yield of a reader while some wait", yields),
-        ("abandon of a place", abandons),
-        ("release of a reader while some wait", leave(link, n).await),
-        ("inspect", looks),
-    ]
+    costs.push(("inspect", looks));
+    costs.push(("release of a reader while some wait", leave(link, n).await));
+    costs
 }
 
 /// A reader leaves `n` others while as many wait.
