@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use dlock::{
-    __internals::{Script, script_source},
-    Client, ClientBuilder, LockInfo, RwLock,
-};
+use dlock::{__internals::Script, Client, ClientBuilder, LockInfo, RwLock};
 
-use crate::{FaultProxy, builder, connect, shared_server, unique_prefix, wait_until};
+use crate::{
+    FaultProxy, Pattern, builder, connect, request_of, shared_server, unique_prefix, wait_until,
+};
 
 const SOON: Duration = Duration::from_secs(10);
 
@@ -31,14 +30,6 @@ pub enum Cut {
     Reply,
     /// The request is not even executed.
     Request,
-}
-
-/// How a [`FaultProxy`] tells the requests that run this script. This is all that the tests of faults know of how
-/// requests look.
-#[must_use]
-pub fn request_of(script: Script) -> String {
-    let script = redis::Script::new(script_source(script));
-    script.get_hash().to_owned()
 }
 
 impl ProxiedLock {
@@ -79,11 +70,11 @@ impl ProxiedLock {
 
     /// Cuts the connection once at the next request of this kind.
     pub fn cut(&self, how: Cut, script: Script) {
-        self.cut_at(how, &request_of(script));
+        self.cut_at(how, request_of(script));
     }
 
     /// Cuts the connection once at the next request that has this in it.
-    pub fn cut_at(&self, how: Cut, request: &str) {
+    pub fn cut_at(&self, how: Cut, request: impl Into<Pattern>) {
         match how {
             Cut::Reply => self.proxy.cut_after_request(request, 1),
             Cut::Request => self.proxy.cut_before_request(request, 1),

@@ -65,7 +65,7 @@ impl ClientBuilder {
     }
 
     /// How long a hold lasts without a renewal, which is how long a crashed holder keeps others
-    /// out. 200 ms to 24 h. Default: 30 s. Renewed at a third of it.
+    /// out. 200 ms to 24 h. Default: 30 s. Renewed at about a third of it.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.config.lease = lease;
         self

@@ -10,7 +10,7 @@ use crate::metrics;
 
 impl Client {
     /// The names of the locks under this client's prefix that match `pattern`, sorted: those that
-    /// are held or waited for, and some that were free for less than a second. In a pattern, `*` stands for
+    /// are held or waited for, and some that have been free for a minute at most. In a pattern, `*` stands for
     /// any characters and `?` for one.
     ///
     /// Walks through all keys of all masters (`SCAN`), which is fine for looking into a problem

@@ -156,7 +156,7 @@ fn check_name(name: &str) -> Result<Option<&str>, Error> {
 }
 
 /// Checks a key prefix: 1 to 64 bytes, without braces (they would become the hash tag) and `~`
-/// (which sets a lock's other keys apart).
+/// (behind which its channels are named).
 pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
     if prefix.is_empty() || prefix.len() > 64 || prefix.contains(['{', '}', '~']) {
         return Err(Error::new(

@@ -6,6 +6,7 @@ mod counters;
 mod dialogue;
 mod frame;
 mod kept;
+mod pattern;
 mod rules;
 
 use std::{
@@ -19,7 +20,11 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-pub use self::{cluster::ProxiedCluster, counters::Counters};
+pub use self::{
+    cluster::ProxiedCluster,
+    counters::Counters,
+    pattern::{Pattern, request_of},
+};
 use self::{
     counters::increment,
     rules::{Cut, Rules},
@@ -112,19 +117,19 @@ impl FaultProxy {
 
     /// The next `times` requests that contain `pattern` are executed, but their replies are lost: the
     /// connection closes when the reply arrives here.
-    pub fn cut_after_request(&self, pattern: impl AsRef<[u8]>, times: usize) {
-        self.rules.add_cut(Cut::After, pattern.as_ref(), times);
+    pub fn cut_after_request(&self, pattern: impl Into<Pattern>, times: usize) {
+        self.rules.add_cut(Cut::After, pattern.into(), times);
     }
 
     /// The next `times` requests that contain `pattern` do not reach the server: the connection closes instead.
-    pub fn cut_before_request(&self, pattern: impl AsRef<[u8]>, times: usize) {
-        self.rules.add_cut(Cut::Before, pattern.as_ref(), times);
+    pub fn cut_before_request(&self, pattern: impl Into<Pattern>, times: usize) {
+        self.rules.add_cut(Cut::Before, pattern.into(), times);
     }
 
     /// The next `times` requests that contain `pattern` are kept back for [`deliver_kept`](Self::deliver_kept). Their
     /// connections close for the client, which has to send them again elsewhere, and stay open to the server.
-    pub fn keep_request(&self, pattern: impl AsRef<[u8]>, times: usize) {
-        self.rules.add_cut(Cut::Keep, pattern.as_ref(), times);
+    pub fn keep_request(&self, pattern: impl Into<Pattern>, times: usize) {
+        self.rules.add_cut(Cut::Keep, pattern.into(), times);
     }
 
     /// Delivers what was kept back, in that order, each over the connection it was sent on. Returns the server's
@@ -139,8 +144,8 @@ impl FaultProxy {
 
     /// The next `times` requests that contain `pattern` do not reach the server, and nobody learns of it: their
     /// connections stay open, and nothing passes any more, either way.
-    pub fn mute_request(&self, pattern: impl AsRef<[u8]>, times: usize) {
-        self.rules.add_cut(Cut::Mute, pattern.as_ref(), times);
+    pub fn mute_request(&self, pattern: impl Into<Pattern>, times: usize) {
+        self.rules.add_cut(Cut::Mute, pattern.into(), times);
     }
 
     /// Swallows pub/sub messages from now on, or no longer; subscriptions are still confirmed.

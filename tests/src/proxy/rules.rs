@@ -11,6 +11,7 @@ use super::{
     Direction,
     counters::{Count, increment},
     kept::Kept,
+    pattern::Pattern,
 };
 
 /// Rules that stay until they are changed.
@@ -56,7 +57,7 @@ pub(crate) enum Cut {
 #[derive(Debug)]
 struct CutRule {
     cut: Cut,
-    pattern: Vec<u8>,
+    pattern: Pattern,
     times: usize,
 }
 
@@ -82,11 +83,11 @@ impl Rules {
         }
     }
 
-    pub(crate) fn add_cut(&self, cut: Cut, pattern: &[u8], times: usize) {
+    pub(crate) fn add_cut(&self, cut: Cut, pattern: Pattern, times: usize) {
         let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
         cuts.push(CutRule {
             cut,
-            pattern: pattern.to_vec(),
+            pattern,
             times,
         });
     }
@@ -114,12 +115,8 @@ impl Rules {
         let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
         let rule = cuts
             .iter_mut()
-            .find(|rule| rule.times > 0 && contains(request, &rule.pattern))?;
+            .find(|rule| rule.times > 0 && rule.pattern.matches(request))?;
         rule.times -= 1;
         Some(rule.cut)
     }
-}
-
-fn contains(bytes: &[u8], pattern: &[u8]) -> bool {
-    pattern.is_empty() || bytes.windows(pattern.len()).any(|part| part == pattern)
 }

@@ -46,7 +46,7 @@ async fn any_reply_under_load() {
     }
     let cutting = async {
         for cuts in 0.. {
-            line.proxy.cut_after_request("EVALSHA", 1);
+            line.proxy.cut_after_request("EVAL", 1);
             wait_until(SOON, "the connection is cut", || async {
                 line.proxy.counters().cuts > cuts
             })

@@ -41,7 +41,7 @@ async fn a_lost_reply_has_the_effect_of_once_and_is_told() {
     let key = rig.key("a");
     let hold = rig.hold();
 
-    proxy.cut_after_request("EVALSHA", 1);
+    proxy.cut_after_request("EVAL", 1);
     let answer = rig.call(&key, &write(&hold)).await.expect("in the end");
     assert!(answer.resent);
     let Reply::Granted(token) = answer.reply else {
@@ -50,14 +50,14 @@ async fn a_lost_reply_has_the_effect_of_once_and_is_told() {
     let again = rig.call(&key, &write(&hold)).await.expect("again");
     assert_eq!((again.reply, again.resent), (Reply::Granted(token), false));
 
-    proxy.cut_after_request("EVALSHA", 1);
+    proxy.cut_after_request("EVAL", 1);
     let answer = rig.call(&key, &renew(&hold)).await.expect("in the end");
     assert_eq!((answer.reply, answer.resent), (Reply::Done, true));
-    proxy.cut_before_request("EVALSHA", 1);
+    proxy.cut_before_request("EVAL", 1);
     let answer = rig.call(&key, &renew(&hold)).await.expect("in the end");
     assert_eq!((answer.reply, answer.resent), (Reply::Done, true));
 
-    proxy.cut_after_request("EVALSHA", 1);
+    proxy.cut_after_request("EVAL", 1);
     let answer = rig.call(&key, &release(&hold)).await.expect("in the end");
     assert_eq!((answer.reply, answer.resent), (Reply::Gone, true));
 

@@ -52,8 +52,8 @@ impl Held {
         }
     }
 
-    /// Waits for the first renewal: a lock that another holder passed on lasts for less than a second
-    /// until then, and the command must not start on so little.
+    /// Waits for the first renewal: a lock that another holder passed on lasts only as long as a place
+    /// in the line until then, and the command must not start on so little.
     pub(super) async fn confirmed(&self, notice: Duration) {
         let poll = Duration::from_millis(2);
         while self.lease_left() <= notice && !self.lease_left().is_zero() {

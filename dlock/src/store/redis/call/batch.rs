@@ -12,7 +12,7 @@ use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::Answer;
 use crate::store::redis::node::{DialFailure, Node, NodeId, Trouble, fatal};
-use crate::store::redis::wire::{Form, Pipeline, Refusal, Value, decode, unless_refused};
+use crate::store::redis::wire::{Form, Pipeline, Refusal, Script, Value, decode, unless_refused};
 
 /// How many operations of a batch find their way alone at the same time.
 const ALONE: usize = 64;
@@ -111,9 +111,22 @@ impl Caller {
             }
             Err(error) => error,
         };
-        let at = node.address();
+        let (at, stats) = (node.address(), &self.env.stats);
         match Refusal::of(&error, at) {
-            Refusal::Moved(_) | Refusal::Ask(_) | Refusal::NoScript => None,
+            Refusal::Moved(_) => {
+                stats.moved.count();
+                None
+            }
+            Refusal::Ask(_) => {
+                stats.asked.count();
+                None
+            }
+            Refusal::NoScript => {
+                stats.no_script.count();
+                // All go alone then: the first of them as its text, the others behind it by name.
+                node.taught.forget(Script::of(op));
+                None
+            }
             Refusal::Fatal(kind) => Some(Err(fatal(
                 kind,
                 &error,
@@ -121,8 +134,11 @@ impl Caller {
                 key.as_str(),
                 &self.env.options,
             ))),
-            Refusal::ReadOnly | Refusal::Later => {
-                self.env.stats.deferred.count();
+            refusal @ (Refusal::ReadOnly | Refusal::Later) => {
+                match refusal {
+                    Refusal::ReadOnly => stats.read_only.count(),
+                    _ => stats.deferred.count(),
+                }
                 self.env.refresh.request();
                 Some(Err(Trouble::Refused(at.clone(), error).into_error()))
             }

@@ -13,7 +13,7 @@ use crate::store::Answer;
 use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
-use crate::store::redis::wire::{Cmd, Form, Preface, PublishMode, command, decode};
+use crate::store::redis::wire::{Cmd, Form, Preface, PublishMode, Script, command, decode};
 
 /// Sends operations to the servers.
 #[derive(Debug)]
@@ -114,6 +114,10 @@ impl Caller {
             self.publishing_behind_asking()
         } else {
             self.publishing()
+        };
+        let form = match form {
+            Form::Hash if node.taught.is_new(Script::of(op)) => Form::Text,
+            form => form,
         };
         command(form, key, op, publishing, valid_until)
     }

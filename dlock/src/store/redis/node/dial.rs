@@ -106,8 +106,7 @@ impl Dialing {
         Ok(Session { connection, serial })
     }
 
-    /// Names the connection, asks for the time and loads the scripts. Being refused that is no harm: it only costs
-    /// a second request later.
+    /// Names the connection and asks for the time. Being refused that is no harm: it only costs a second request later.
     async fn prepare(&self, mut connection: Connection) -> Result<(), RedisError> {
         let env = self.node.env();
         let greeting = greeting(env.client.as_str());

@@ -12,6 +12,7 @@ mod parts;
 mod server;
 mod server_time;
 mod stream;
+mod taught;
 mod tls;
 mod trouble;
 

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use super::connection::{NoAnswer, Session};
 use super::dial::{Dial, DialFailure, Dialing};
 use super::server_time::ServerTime;
+use super::taught::Taught;
 use super::trouble::Trouble;
 use crate::clock::{Instant, timeout_at};
 use crate::error::Error;
@@ -44,6 +45,7 @@ pub(crate) struct Node {
     session: ArcSwapOption<Session>,
     pub(super) dial: watch::Sender<Dial>,
     pub(crate) time: ServerTime,
+    pub(crate) taught: Taught,
     /// Since when no request was answered, in ms after `born`, plus one; 0 while all is well.
     silent_since: AtomicU64,
     born: Instant,
@@ -59,6 +61,7 @@ impl Node {
             session: ArcSwapOption::empty(),
             dial: watch::Sender::default(),
             time: ServerTime::new(),
+            taught: Taught::default(),
             silent_since: AtomicU64::new(0),
             born: Instant::now(),
         })
@@ -180,6 +183,7 @@ impl Node {
     /// Takes a new connection into use.
     pub(super) fn install(&self, session: Session) {
         self.silent_since.store(0, Ordering::Relaxed);
+        self.taught.forget_all();
         self.session.store(Some(Arc::new(session)));
     }
 

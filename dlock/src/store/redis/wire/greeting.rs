@@ -2,17 +2,13 @@
 
 use redis::{Pipeline, Value};
 
-use super::script::{Script, source};
 use super::value::text;
 
-/// Names the connection, asks for the time and loads the scripts.
+/// Names the connection and asks for the time.
 pub(crate) fn greeting(client: &str) -> Pipeline {
-    let mut pipeline = Pipeline::with_capacity(2 + Script::ALL.len());
+    let mut pipeline = Pipeline::with_capacity(2);
     pipeline.cmd("CLIENT").arg("SETNAME").arg(client);
     pipeline.cmd("TIME");
-    for script in Script::ALL {
-        pipeline.cmd("SCRIPT").arg("LOAD").arg(source(script));
-    }
     pipeline
 }
 
