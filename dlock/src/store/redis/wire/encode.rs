@@ -51,7 +51,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             match place {
                 // Who enters beside readers who wait may be the one who tells them.
                 None => {
-                    cmd.write_arg_fmt(format_args!("{} 0 0 - {publishing}", Sixteen(valid_until)))
+                    cmd.write_arg_fmt(format_args!("{} 0 0 - {publishing}", Sixteen(valid_until)));
                 }
                 Some(place) => {
                     let nonce = place.nonce;
