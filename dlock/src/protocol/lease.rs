@@ -7,8 +7,10 @@ const LONGEST_MEMORY: Duration = Duration::from_secs(60);
 
 /// Leases are whole milliseconds, rounded up, as keys expire in Redis.
 pub(crate) fn whole_millis(lease: Duration) -> Duration {
-    let millis = lease.as_nanos().div_ceil(1_000_000);
-    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+    match lease.subsec_nanos() % 1_000_000 {
+        0 => lease,
+        over => lease.saturating_add(Duration::from_nanos(u64::from(1_000_000 - over))),
+    }
 }
 
 /// How long after it was sent an acquire may take effect: longer than the client waits for the answer, and shorter than

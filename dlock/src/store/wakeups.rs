@@ -69,6 +69,8 @@ impl Wakeups {
         }
         if let Message::Granted { nonce, token, .. } = message {
             if *nonce != ear.nonce {
+                // It may be about an earlier copy of the request: asking tells.
+                ear.notify.notify_one();
                 return false;
             }
             *ear.granted.lock() = Some((*token, from));

@@ -59,7 +59,7 @@ async fn a_waiter_believes_no_stranger() {
         u64::MAX,
     ] {
         forged.push(format!("{waiter} {token}"));
-        for nonce in ["0", "1", "ffffffff", ""] {
+        for nonce in ["-", "0", "1", "ffffffff", ""] {
             forged.push(format!("{waiter} {token} {nonce}"));
             forged.push(format!("{waiter} {nonce} {token}"));
         }

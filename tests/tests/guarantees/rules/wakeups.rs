@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{Listener, Wakeups};
+use dlock::__internals::{Listener, Message, Nonce, Origin, Wakeups, fencing_token};
 
 use crate::lock::{LEASE, Lock, PLACE, abandon, id, release};
 
@@ -109,6 +109,28 @@ async fn a_release_reaches_the_client_that_waits() {
     // Clients come and go.
     drop((clients, first, second));
     lock.apply_for_clients(&release("first"));
+}
+
+#[tokio::test]
+async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
+    let (wakeups, about) = (Arc::new(Wakeups::default()), Arc::<str>::from("about"));
+    let hold = id("waiter");
+    let listener = wakeups.listen(&hold, Arc::clone(&about));
+    let granted = |nonce| Message::Granted {
+        hold: hold.clone(),
+        nonce,
+        token: fencing_token(7),
+    };
+    // A late copy of the first request, before anybody listened, may have been the last to reach the record.
+    for (nonce, believed) in [(Nonce::NOBODY, false), (Nonce::of(&hold), true)] {
+        assert_eq!(
+            wakeups.tell(&about, &granted(nonce), Origin::of(1)),
+            believed
+        );
+        let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
+        let woken = woken.expect("it looks, whatever it is told");
+        assert_eq!(woken.is_some(), believed, "{nonce}");
+    }
 }
 
 async fn is_woken(listener: &Listener) -> bool {

@@ -83,6 +83,9 @@ impl Line {
     }
 
     pub(super) fn drop_dead(&mut self, now: u64) {
+        if self.is_empty() {
+            return;
+        }
         self.writers.retain(|waiter| waiter.deadline > now);
         self.readers.retain(|waiter| waiter.deadline > now);
     }
@@ -94,6 +97,9 @@ impl Line {
 
     /// A waiter has been heard of.
     pub(super) fn hears(&mut self, id: &HoldId, ear: Ear) {
+        if self.is_empty() {
+            return;
+        }
         let all = self.writers.iter_mut().chain(&mut self.readers);
         for waiter in all.filter(|waiter| waiter.id == *id) {
             waiter.ear = ear;
@@ -126,6 +132,9 @@ impl Line {
 
     /// Until when somebody in the line keeps this asker out although no hold does.
     pub(super) fn keeps_out(&self, mode: Mode, id: &HoldId) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
         let me = self.of(mode).iter().find(|waiter| waiter.id == *id);
         let writer = self.first(Mode::Write);
         let in_the_way = match mode {
@@ -140,6 +149,9 @@ impl Line {
 
     /// Whose turn it is while nobody writes.
     pub(super) fn next(&self) -> Option<Next> {
+        if self.is_empty() {
+            return None;
+        }
         let writer = self.first(Mode::Write);
         match self.first(Mode::Read) {
             Some(reader) if writer.is_none_or(|writer| self.goes_first(reader, writer)) => {

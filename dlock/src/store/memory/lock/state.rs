@@ -46,7 +46,7 @@ impl Lock {
             // Time does not go back behind tokens that were granted meanwhile, and that nobody heard of.
             let at = Moment::of(time, self.offset, self.last);
             let reply = self.carry_out(op, valid_until, at, post);
-            if reply != Reply::Again {
+            if !matches!(reply, Reply::Again) {
                 break (at, reply);
             }
             self.offset = at.offset;
@@ -55,9 +55,9 @@ impl Lock {
         let found = match op {
             Op::Inspect => false,
             Op::Acquire { .. } => !matches!(reply, Reply::TooLate(_) | Reply::Gone),
-            _ => reply != Reply::Gone,
+            _ => !matches!(reply, Reply::Gone),
         };
-        let frees = self.is_free() && op.passes_on() && found;
+        let frees = found && self.is_free() && op.passes_on();
         let buries = valid_until > 0
             && op.stray() == Stray::Possible
             && matches!(op, Op::Release { .. } | Op::Abandon { .. });
@@ -178,6 +178,9 @@ impl Lock {
 
     /// Expired holds and waiters that did not refresh their place are no longer there.
     pub(super) fn clear_away(&mut self, now: u64) {
+        if self.is_free() {
+            return;
+        }
         self.drop_holds(|hold| hold.deadline <= now);
         self.line.drop_dead(now);
     }
@@ -209,13 +212,18 @@ impl Lock {
     }
 
     fn is_buried(&mut self, id: &HoldId, at: Moment) -> bool {
+        if self.buried.is_empty() {
+            return false;
+        }
         self.buried.retain(|_, until| *until > at.real);
         self.buried.contains_key(id)
     }
 
     /// An acquire that may still be on its way has no effect until then.
     fn bury(&mut self, id: &HoldId, stray: Stray, until: u64, at: Moment) {
-        self.buried.retain(|_, until| *until > at.real);
+        if !self.buried.is_empty() {
+            self.buried.retain(|_, until| *until > at.real);
+        }
         if stray == Stray::None || until <= at.real || self.buried.contains_key(id) {
             return;
         }

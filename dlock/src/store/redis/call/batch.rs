@@ -124,7 +124,7 @@ impl Caller {
             Refusal::NoScript => {
                 stats.no_script.count();
                 // All go alone then: the first of them as its text, the others behind it by name.
-                node.taught.forget(Script::of(op));
+                node.taught.forget(Script::of(op), sent_at);
                 None
             }
             Refusal::Fatal(kind) => Some(Err(fatal(

@@ -116,7 +116,7 @@ impl Caller {
             self.publishing()
         };
         let form = match form {
-            Form::Hash if node.taught.is_new(Script::of(op)) => Form::Text,
+            Form::Hash if node.taught.is_new(Script::of(op), now) => Form::Text,
             form => form,
         };
         command(form, key, op, publishing, valid_until)

@@ -11,7 +11,9 @@ use crate::protocol::Reply;
 use crate::store::Answer;
 use crate::store::redis::address::Address;
 use crate::store::redis::node::{NoAnswer, Node, Session, Trouble, fatal};
-use crate::store::redis::wire::{Form, Refusal, ServerError, decode, notes, unless_refused};
+use crate::store::redis::wire::{
+    Form, Refusal, Script, ServerError, decode, notes, unless_refused,
+};
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
 const HOPS: u32 = 4;
@@ -31,7 +33,7 @@ impl Route<'_> {
         node.answered();
         let value = match unless_refused(value) {
             Ok(value) => value,
-            Err(error) => return self.refused(&node, exchange.asking, error),
+            Err(error) => return self.refused(&node, exchange.asking, exchange.sent_at, error),
         };
         if self.form.falls_short(&value) {
             self.caller.crowds.mark(self.key.slot(), Instant::now());
@@ -46,12 +48,7 @@ impl Route<'_> {
             Reply::TooLate(time) => {
                 node.time.learn(time, BootInstant::now());
                 // Once is for a time that was not known; a request that is on its way for so long has trouble.
-                self.hops += 1;
-                ControlFlow::Continue(if self.hops <= HOPS {
-                    Then::Again
-                } else {
-                    Then::Pause
-                })
+                ControlFlow::Continue(self.hop())
             }
             reply => {
                 answered(&node, &reply, exchange.sent_at);
@@ -79,6 +76,7 @@ impl Route<'_> {
         &mut self,
         node: &Arc<Node>,
         asking: bool,
+        sent_at: BootInstant,
         error: ServerError,
     ) -> ControlFlow<Result<Answer, Error>, Then> {
         let env = &self.caller.env;
@@ -94,12 +92,13 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
+                node.taught.forget(Script::of(self.op), sent_at);
+                (self.as_text, self.unknown) = (self.unknown, !self.unknown);
                 // By way of the slot's owner: what it said of the slot may have changed since.
-                self.form = Form::Text;
                 if !asking {
                     self.next = Some((Arc::clone(node), false));
                 }
-                Then::Again
+                self.hop()
             }
             Refusal::ReadOnly => {
                 env.stats.read_only.count();
@@ -125,6 +124,11 @@ impl Route<'_> {
             return Then::Pause;
         };
         self.next = Some((self.caller.servers.node_at(to), asking));
+        self.hop()
+    }
+
+    /// At once, but not for ever.
+    fn hop(&mut self) -> Then {
         self.hops += 1;
         if self.hops <= HOPS {
             Then::Again

@@ -21,6 +21,9 @@ pub(super) struct Route<'a> {
     pub(super) op: &'a Op,
     pub(super) deadline: Instant,
     pub(super) form: Form,
+    /// Whether the server has said that it does not know the script; twice in a row, and it is sent as its text.
+    pub(super) unknown: bool,
+    pub(super) as_text: bool,
     /// Where a redirect points, and whether to say `ASKING` there.
     pub(super) next: Option<(Arc<Node>, bool)>,
     pub(super) resent: bool,
@@ -49,6 +52,8 @@ impl<'a> Route<'a> {
             op,
             deadline,
             form,
+            unknown: false,
+            as_text: false,
             next: None,
             resent: false,
             hops: 0,
@@ -109,7 +114,12 @@ impl<'a> Route<'a> {
         };
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let to = (&*node, asking);
-        let cmd = (self.caller).compose(self.form, self.key, self.op, to, sent_at);
+        let form = if std::mem::take(&mut self.as_text) {
+            Form::Text
+        } else {
+            self.form
+        };
+        let cmd = (self.caller).compose(form, self.key, self.op, to, sent_at);
         let until = self
             .deadline
             .min(sent + self.caller.env.options.response_timeout);

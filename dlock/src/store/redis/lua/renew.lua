@@ -1,40 +1,44 @@
 -- Extends a hold's lease from now; never shortens it.
 --
 -- KEYS  lock (see common/record.lua)
--- ARGV  1 hold id, 2 lease in us
+-- ARGV  1 hold id, 2 lease in ms + 1001: how long the key lives after that
 -- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
 local call = redis.call
-local lock, id, lease = KEYS[1], ARGV[1], tonumber(ARGV[2])
-local short = call('HMGET', lock, 't', '=' .. id, '+' .. id, 'h', 'x', 'o')
-for i = 2, 6 do
-  if short[i] == '' then short[i] = false end -- void
+local lock, id, ttl = KEYS[1], ARGV[1], ARGV[2]
+local field, mine, x = '=' .. id, nil, nil
+local short = call('HMGET', lock, 't', field, 'o')
+local alone = short[2]
+if alone == '' then alone = false end -- void
+if not alone then
+  field = '+' .. id
+  local long = call('HMGET', lock, field, 'x')
+  mine, x = long[1], long[2]
+  if not mine or mine == '' then return 0 end
 end
-local alone, mine = not short[4] and short[2], short[3]
-if not (alone or mine) then return 0 end
 local time = call('TIME')
-local at, token = time[1] * 1000000 + time[2], tonumber(short[1])
+local at, token, lease = time[1] * 1000000 + time[2], tonumber(short[1]), (ttl - 1001) * 1000
 
 -- The lock's time is the server's, and the key lives long enough or nobody else is there. The expiry first: it opens
 -- a server that is out of memory.
-if not short[6] and at >= token then
-  local deadline, changes = at + lease, nil
+if (not short[3] or short[3] == '') and at >= token then
+  local deadline, value = at + lease, nil
   if alone then
     local mode, left, owner = string.match(alone, '^(%a) (%d+) (.*)$')
     if not mode then mode, left, owner = 'w', (alone - 1001) * 1000, '' end
     if token + left <= at then return 0 end
     if deadline <= token + left then return 1 end
-    call('PEXPIREAT', lock, string.format('%d', math.floor(deadline / 1000) + 1001))
-    changes = {'=' .. id, string.format('%s %d ', mode, deadline - token) .. owner}
-  elseif short[5] and deadline <= tonumber(short[5]) then
+    call('PEXPIRE', lock, ttl)
+    value = string.format('%s %d ', mode, deadline - token) .. owner -- an owner may have a NUL in it
+  elseif x and x ~= '' and deadline <= tonumber(x) then
     local mode, old, rest = string.match(mine, '^(%a) (%d+) (.*)$')
     if tonumber(old) <= at then return 0 end
     if deadline <= tonumber(old) then return 1 end
-    changes = {'+' .. id, string.format('%s %d ', mode, deadline) .. rest}
+    value = string.format('%s %d ', mode, deadline) .. rest
   end
-  if changes then
-    if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
+  if value then
+    if type(redis.pcall('HSET', lock, field, value)) == 'table' then
       call('HDEL', lock, '')
-      call('HSET', lock, unpack(changes))
+      call('HSET', lock, field, value)
     end
     return 1
   end

@@ -89,7 +89,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
         }
         Op::Renew { hold, lease } => {
             cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(micros(whole_millis(*lease)));
+            cmd.write_arg_fmt(millis(*lease) + GRACE_MILLIS);
         }
         Op::Abandon { hold, stray } => {
             cmd.write_arg_fmt(hold);

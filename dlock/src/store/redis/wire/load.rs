@@ -27,8 +27,9 @@ impl ScriptLoad {
     /// Adds what one server answers to that.
     pub(crate) fn add(&mut self, answer: &Value) {
         let statistics = text(answer).unwrap_or_default();
-        let line = |line: &&str| line.starts_with("cmdstat_evalsha:");
-        if let Some(line) = statistics.lines().find(line) {
+        let line =
+            |line: &&str| line.starts_with("cmdstat_eval:") || line.starts_with("cmdstat_evalsha:");
+        for line in statistics.lines().filter(line) {
             self.calls += field(line, "calls=");
             self.micros += field(line, "usec=");
         }

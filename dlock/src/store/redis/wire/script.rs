@@ -1,6 +1,6 @@
 //! The scripts: their texts, and the hashes by which servers know them.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use crate::protocol::Op;
 
@@ -60,30 +60,39 @@ const COMMON: [&str; 7] = [
 /// The line in an operation's own text that stands for [`COMMON`].
 const INCLUDE: &str = "-- include: common";
 
-static SOURCES: LazyLock<[String; Script::ALL.len()]> =
-    LazyLock::new(|| Script::ALL.map(|script| compose(own_text(script))));
+/// A script as servers are sent it, made when it is needed for the first time.
+struct Sent {
+    text: String,
+    /// The SHA1 of the text.
+    hash: String,
+}
 
-/// The SHA1 of each text.
-static HASHES: LazyLock<[String; Script::ALL.len()]> = LazyLock::new(|| {
-    Script::ALL.map(|script| redis::Script::new(source(script)).get_hash().into())
-});
+fn sent(script: Script) -> &'static Sent {
+    static SENT: [OnceLock<Sent>; Script::ALL.len()] =
+        [const { OnceLock::new() }; Script::ALL.len()];
+    // `ALL` lists the scripts in the order of their declaration.
+    SENT[script as usize].get_or_init(|| {
+        let text = compose(own_text(script));
+        let hash = redis::Script::new(&text).get_hash().into();
+        Sent { text, hash }
+    })
+}
 
 /// The text of a script, ready to be sent.
 #[must_use]
 pub fn source(script: Script) -> &'static str {
-    // `ALL` lists the scripts in the order of their declaration.
-    &SOURCES[script as usize]
+    &sent(script).text
 }
 
 /// The name of a script at servers that know it.
 pub(super) fn hash(script: Script) -> &'static str {
-    &HASHES[script as usize]
+    &sent(script).hash
 }
 
-/// An operation's own text with what it includes. It is sent with each new connection, and compiled by a server that does
-/// not know it: so comments, empty lines and indentation stay here. (No string goes over several lines, or has ` -- ` in it.)
+/// An operation's own text with what it includes. It is sent over each new connection that uses it, and compiled by
+/// a server that does not know it: so comments, empty lines and indentation stay here. (No string goes over several lines, or has ` -- ` in it.)
 fn compose(own: &str) -> String {
-    let mut text = String::with_capacity(32 * 1024);
+    let mut text = String::new();
     for line in own.lines() {
         if line == INCLUDE {
             COMMON
@@ -94,6 +103,7 @@ fn compose(own: &str) -> String {
             add(&mut text, line);
         }
     }
+    text.shrink_to_fit();
     text
 }
 
