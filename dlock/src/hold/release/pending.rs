@@ -1,7 +1,7 @@
 //! Counting what is not settled yet.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
@@ -9,6 +9,8 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     count: AtomicUsize,
+    /// Whether anybody has waited for zero: until then nobody has to be told.
+    awaited: AtomicBool,
     settled: Notify,
 }
 
@@ -17,7 +19,9 @@ impl Tally {
     pub(super) async fn zero(&self) {
         loop {
             let settled = self.settled.notified();
-            if self.count.load(Ordering::Acquire) == 0 {
+            // Set before the count is read, and read after it is written: one of the two sees the other.
+            self.awaited.store(true, Ordering::SeqCst);
+            if self.count.load(Ordering::SeqCst) == 0 {
                 return;
             }
             settled.await;
@@ -39,7 +43,8 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if self.0.count.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.0.count.fetch_sub(1, Ordering::SeqCst) == 1 && self.0.awaited.load(Ordering::SeqCst)
+        {
             self.0.settled.notify_waiters();
         }
     }

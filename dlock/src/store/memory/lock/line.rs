@@ -124,6 +124,9 @@ impl Line {
 
     /// Gives up a place; whether there was one.
     pub(super) fn leave(&mut self, id: &HoldId) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         let before = self.writers.len() + self.readers.len();
         self.writers.retain(|waiter| waiter.id != *id);
         self.readers.retain(|waiter| waiter.id != *id);
