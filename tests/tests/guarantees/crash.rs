@@ -107,8 +107,8 @@ async fn a_killed_waiter_delays_nobody_for_long() {
     let start = Instant::now();
     let guard = lock.read_timeout(scaled(SOON)).await.expect("free soon");
     let waited = start.elapsed();
-    // A place in the line lasts one second.
-    assert!(waited < scaled(Duration::from_secs(2)), "after {waited:?}");
+    // A place in the line lasts three seconds, and a cluster without sharded channels cannot tell who hears.
+    assert!(waited < scaled(Duration::from_secs(4)), "after {waited:?}");
     guard.release().await.expect("held to the end");
     wait_free(&lock).await;
 }

@@ -142,6 +142,8 @@ impl Lock {
                     if !passed_over {
                         return;
                     }
+                    // The token may have moved the lock's time on.
+                    self.line.drop_dead(now);
                 }
             }
         }
