@@ -1,0 +1,3 @@
+//! dlock under deterministic simulation: the real client and the real scripts on virtual time, from one seed.
+
+pub mod server;
