@@ -7,12 +7,16 @@
 //! The simulated world calls this; so does the comparison with real servers.
 
 mod admin;
-
+mod cluster;
+mod command;
 mod config;
-
+mod data;
 mod fleet;
 mod judge;
 mod link;
+mod node;
+mod resp;
+mod script;
 
 pub use self::admin::{FailKind, Migration, Promotion, WakeOrder};
 pub use self::config::{FleetConfig, Flavour};
