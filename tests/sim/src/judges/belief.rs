@@ -1,0 +1,163 @@
+//! What holders believe: from the grant to the last moment at which `check()` says yes. Beliefs that conflict must not
+//! overlap, and a writer's token is larger than those that were believed before.
+
+use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
+
+use dlock::{Held, ReadGuard, WriteGuard};
+
+use super::Judges;
+use super::excuses::Claim;
+use crate::engine::{Engine, Nanos, ProcId};
+use crate::history::Kind;
+
+/// Whatever a task holds a lock by.
+#[derive(Debug)]
+pub(crate) enum Guard {
+    Read(ReadGuard),
+    Write(WriteGuard),
+    Several(Held),
+}
+
+impl Guard {
+    pub(crate) fn token(&self) -> u64 {
+        match self {
+            Self::Read(guard) => guard.fencing_token(),
+            Self::Write(guard) => guard.fencing_token(),
+            Self::Several(held) => held.fencing_token(),
+        }
+        .as_u64()
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Read(guard) => guard.is_lost(),
+            Self::Write(guard) => guard.is_lost(),
+            Self::Several(held) => held.is_lost(),
+        }
+    }
+
+    pub(crate) async fn lost(&self) {
+        match self {
+            Self::Read(guard) => guard.lost().await,
+            Self::Write(guard) => guard.lost().await,
+            Self::Several(held) => held.lost().await,
+        }
+    }
+}
+
+/// Somebody believes to hold a lock.
+#[derive(Debug, Clone)]
+pub(crate) struct Belief {
+    pub(crate) of: ProcId,
+    pub(crate) task: u64,
+    pub(crate) lock: usize,
+    pub(crate) write: bool,
+    pub(crate) owner: Option<usize>,
+    /// When it began to ask, and when it was granted.
+    pub(crate) asked: Nanos,
+    pub(crate) since: Nanos,
+    pub(crate) guard: Weak<Guard>,
+}
+
+/// All of them, by number; and the largest token that was believed of each lock.
+#[derive(Debug, Default)]
+pub(super) struct Beliefs {
+    held: BTreeMap<u64, Belief>,
+    next: u64,
+    tokens: BTreeMap<usize, (u64, Nanos)>,
+}
+
+impl Belief {
+    fn conflicts(&self, other: &Self) -> bool {
+        let same_owner = self.owner.is_some() && self.owner == other.owner;
+        self.lock == other.lock && (self.write || other.write) && !same_owner
+    }
+
+    fn name(&self) -> String {
+        let Self { of, task, lock, .. } = self;
+        let mode = if self.write { "write" } else { "read" };
+        format!("p{} t{task} ({mode} lock {lock})", of.0)
+    }
+}
+
+impl Judges {
+    /// Somebody was granted a lock; the number is for [`Self::ended`].
+    pub(crate) fn granted(&self, engine: &Engine, belief: Belief, guard: &Rc<Guard>) -> u64 {
+        let now = engine.now();
+        let lost = guard.is_lost();
+        let token = guard.token();
+        let mut beliefs = self.beliefs.borrow_mut();
+        if !lost {
+            let others: Vec<Belief> = beliefs
+                .held
+                .values()
+                .filter(|other| other.conflicts(&belief))
+                .cloned()
+                .collect();
+            for other in others {
+                let Some(theirs) = other.guard.upgrade() else {
+                    continue;
+                };
+                if engine.is_alive(other.of) && !engine.acting(other.of, || theirs.is_lost()) {
+                    let claim = Claim {
+                        lock: other.lock,
+                        asked: other.asked,
+                    };
+                    let excuse = self.excuses.borrow_mut().excuse(engine, claim);
+                    let story = format!(
+                        "{} got token {token} while {} still believes in token {} of {:.6} s",
+                        belief.name(),
+                        other.name(),
+                        theirs.token(),
+                        seconds(other.since),
+                    );
+                    match excuse {
+                        Some(why) => engine.tell(Kind::Judge, || format!("{story}: {why}")),
+                        None => self.object("exclusion", now, story),
+                    }
+                }
+            }
+            let (largest, at) = beliefs.tokens.get(&belief.lock).copied().unwrap_or((0, 0));
+            if belief.write && token <= largest {
+                let claim = Claim {
+                    lock: belief.lock,
+                    asked: at,
+                };
+                if self.excuses.borrow().token_excuse(engine, claim).is_none() {
+                    let story = format!(
+                        "{} got token {token}, but {largest} was granted at {:.6} s",
+                        belief.name(),
+                        seconds(at)
+                    );
+                    self.object("tokens", now, story);
+                }
+            }
+            if token > largest {
+                beliefs.tokens.insert(belief.lock, (token, now));
+            }
+        }
+        beliefs.next += 1;
+        let number = beliefs.next;
+        beliefs.held.insert(number, belief);
+        number
+    }
+
+    /// A belief has ended.
+    pub(crate) fn ended(&self, number: u64) {
+        self.beliefs.borrow_mut().held.remove(&number);
+    }
+
+    /// How many believe to hold something.
+    pub(crate) fn believers(&self) -> usize {
+        self.beliefs.borrow().held.len()
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "for readers; a simulation lasts minutes"
+)]
+pub(super) fn seconds(at: Nanos) -> f64 {
+    at as f64 / 1e9
+}

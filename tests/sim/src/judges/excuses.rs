@@ -1,0 +1,153 @@
+//! What Redis loses by its nature: a grant from before such a loss may be given away again, and that is the fault's doing.
+
+use crate::engine::{Engine, Nanos};
+use crate::plan::Setup;
+use crate::server::{NodeId, Role};
+
+/// Which locks a loss touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// One.
+    Lock(usize),
+    /// Those whose slot a server had then.
+    Node(NodeId),
+}
+
+/// Something that loses holds or tokens.
+#[derive(Debug, Clone)]
+pub(crate) struct Excuse {
+    pub(crate) what: &'static str,
+    pub(crate) scope: Scope,
+    pub(crate) at: Nanos,
+    /// A master that was deposed then, and grants in vain until it knows.
+    pub(crate) deposed: Option<NodeId>,
+    /// Whether tokens may repeat, too.
+    pub(crate) tokens: bool,
+}
+
+/// A grant that somebody believed in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Claim {
+    pub(super) lock: usize,
+    /// When it was asked for, at the latest.
+    pub(super) asked: Nanos,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Excuses {
+    all: Vec<Known>,
+    /// Servers that have died in a script and kept half of its work.
+    cut_short: Vec<NodeId>,
+    pub(super) used: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    excuse: Excuse,
+    /// The slots it touches.
+    slots: Vec<u16>,
+    /// Since when nothing is granted in vain any more.
+    until: Option<Nanos>,
+}
+
+/// How long a reply may be on its way that left before the loss.
+const FLIGHT: Nanos = 1_000_000;
+
+impl Known {
+    fn covers(&self, lock: usize) -> bool {
+        match self.excuse.scope {
+            Scope::Lock(only) => only == lock,
+            Scope::Node(_) => self.slots.contains(&slot_of(lock)),
+        }
+    }
+
+    fn until(&self, now: Nanos) -> Nanos {
+        self.until.unwrap_or(now)
+    }
+}
+
+/// The slot of a lock.
+pub(crate) fn slot_of(lock: usize) -> u16 {
+    let name = Setup::lock(lock);
+    let tag = name
+        .strip_prefix('{')
+        .and_then(|rest| rest.split_once('}'))
+        .map_or(name.as_str(), |(tag, _)| tag);
+    crc16::State::<crc16::XMODEM>::calculate(tag.as_bytes()) % 16_384
+}
+
+impl Excuses {
+    pub(super) fn add(&mut self, engine: &Engine, excuse: Excuse, locks: usize) {
+        let slots = match excuse.scope {
+            Scope::Lock(_) => Vec::new(),
+            Scope::Node(node) => (0..locks)
+                .map(slot_of)
+                .filter(|slot| engine.fleet(|fleet| fleet.owner(*slot) == node))
+                .collect(),
+        };
+        let until = excuse.deposed.is_none().then_some(excuse.at);
+        self.all.push(Known {
+            excuse,
+            slots,
+            until,
+        });
+    }
+
+    pub(super) fn is_cut_short(&self, node: NodeId) -> bool {
+        self.cut_short.contains(&node)
+    }
+
+    /// Notices masters that know by now that they are none.
+    pub(super) fn look(&mut self, engine: &Engine) {
+        for known in &mut self.all {
+            if let (None, Some(node)) = (known.until, known.excuse.deposed) {
+                let knows = engine.fleet(|fleet| {
+                    !fleet.is_alive(node)
+                        || !fleet.is_asleep(node) && fleet.role(node) != Role::Master
+                });
+                if knows {
+                    known.until = Some(engine.now());
+                }
+            }
+        }
+    }
+
+    /// Why a claim may have been given to somebody else, if a fault lost it.
+    pub(super) fn excuse(&mut self, engine: &Engine, claim: Claim) -> Option<&'static str> {
+        self.look(engine);
+        let now = engine.now();
+        let found = self.all.iter().find(|known| {
+            known.covers(claim.lock) && claim.asked <= known.until(now) + FLIGHT
+        })?;
+        self.used += 1;
+        Some(found.excuse.what)
+    }
+
+    /// Why a token may have been given twice.
+    pub(super) fn token_excuse(&self, engine: &Engine, claim: Claim) -> Option<&'static str> {
+        let now = engine.now();
+        let found = self.all.iter().find(|known| {
+            known.excuse.tokens
+                && known.covers(claim.lock)
+                && claim.asked <= known.until(now) + FLIGHT
+        })?;
+        Some(found.excuse.what)
+    }
+}
+
+impl super::Judges {
+    /// A fault has lost something.
+    pub(crate) fn excuse(&self, engine: &Engine, excuse: Excuse, locks: usize) {
+        self.excuses.borrow_mut().add(engine, excuse, locks);
+    }
+
+    /// A server dies in the middle of a script and keeps what it has done by then.
+    pub(crate) fn cut_short(&self, node: NodeId) {
+        self.excuses.borrow_mut().cut_short.push(node);
+    }
+
+    /// After each step.
+    pub(super) fn notice_deposed(&self, engine: &Engine) {
+        self.excuses.borrow_mut().look(engine);
+    }
+}
