@@ -78,10 +78,16 @@ impl Engine {
         self.tell(Kind::Wire, || {
             format!("#{stream} p{} -> n{} {}", of.0, node.0, printable(bytes))
         });
-        self.with_fleet(|fleet, now| fleet.feed(now, conn, bytes));
         let watcher = self.watcher.borrow().clone();
-        if let Some(watcher) = watcher {
-            watcher.served(self, of, node, bytes);
+        // One by one, as whoever watches wants to see what each does.
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (one, more) = rest.split_at(length_of_request(rest));
+            self.with_fleet(|fleet, now| fleet.feed(now, conn, one));
+            if let Some(watcher) = &watcher {
+                watcher.served(self, of, node, one);
+            }
+            rest = more;
         }
     }
 
@@ -303,6 +309,25 @@ impl Engine {
             }
         }
     }
+}
+
+/// The length of the first request; of all if it is not whole.
+fn length_of_request(bytes: &[u8]) -> usize {
+    let number = |at: usize| {
+        let line = bytes.get(at + 1..)?;
+        let end = memchr::memchr(b'\r', line)?;
+        let number: usize = std::str::from_utf8(&line[..end]).ok()?.parse().ok()?;
+        Some((number, at + end + 3))
+    };
+    let whole = || {
+        let (words, mut at) = number(0).filter(|_| bytes[0] == b'*')?;
+        for _ in 0..words {
+            let (length, start) = number(at)?;
+            at = start + length + 2;
+        }
+        (at <= bytes.len()).then_some(at)
+    };
+    whole().unwrap_or(bytes.len())
 }
 
 /// Whether this is a message of pub/sub, not an answer.

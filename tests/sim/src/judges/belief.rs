@@ -60,12 +60,22 @@ pub(crate) struct Belief {
     pub(crate) guard: Weak<Guard>,
 }
 
-/// All of them, by number; and the largest token that was believed of each lock.
+/// All of them, by number; and the largest token that each owner believed in, of each lock.
 #[derive(Debug, Default)]
 pub(super) struct Beliefs {
     held: BTreeMap<u64, Belief>,
     next: u64,
-    tokens: BTreeMap<usize, (u64, Nanos)>,
+    tokens: BTreeMap<(usize, Option<usize>), (u64, Nanos)>,
+}
+
+impl Beliefs {
+    /// The largest token that others than this owner have believed in, and when.
+    fn largest(&self, belief: &Belief) -> (u64, Nanos) {
+        let of_lock = (belief.lock, None)..=(belief.lock, Some(usize::MAX));
+        let others = self.tokens.range(of_lock);
+        let others = others.filter(|((_, owner), _)| owner.is_none() || *owner != belief.owner);
+        others.map(|(_, token)| *token).max().unwrap_or_default()
+    }
 }
 
 impl Belief {
@@ -118,7 +128,7 @@ impl Judges {
                     }
                 }
             }
-            let (largest, at) = beliefs.tokens.get(&belief.lock).copied().unwrap_or((0, 0));
+            let (largest, at) = beliefs.largest(&belief);
             if belief.write && token <= largest {
                 let claim = Claim {
                     lock: belief.lock,
@@ -133,8 +143,9 @@ impl Judges {
                     self.object("tokens", now, story);
                 }
             }
-            if token > largest {
-                beliefs.tokens.insert(belief.lock, (token, now));
+            let own = beliefs.tokens.entry((belief.lock, belief.owner)).or_default();
+            if token > own.0 {
+                *own = (token, now);
             }
         }
         beliefs.next += 1;

@@ -38,8 +38,8 @@ struct Waiter {
     id: String,
     write: bool,
     came: u64,
-    /// A reader whose turn has come, as a write hold ended.
-    admitted: bool,
+    /// Whether a write hold has ended since a reader came, so that its turn has come; nothing if that is not known.
+    admitted: Option<bool>,
 }
 
 impl Order {
@@ -79,7 +79,7 @@ impl Seen {
         let is_over = |id: &String| !record.holds.contains_key(id);
         if self.holds.iter().any(|(id, write)| *write && is_over(id)) {
             for waiter in self.waiting.iter_mut().filter(|waiter| !waiter.write) {
-                waiter.admitted = true;
+                waiter.admitted = Some(true);
             }
         }
         let mut wrong = None;
@@ -102,7 +102,7 @@ impl Seen {
                     id: id.clone(),
                     write,
                     came: look,
-                    admitted: false,
+                    admitted: Some(false),
                 });
             }
         }
@@ -114,16 +114,23 @@ impl Seen {
         wrong
     }
 
+    /// More has happened than was seen.
+    fn forget(&mut self) {
+        for waiter in &mut self.waiting {
+            waiter.admitted = None;
+        }
+    }
+
     fn judge(&self, id: &str, write: bool, record: &Record) -> Option<String> {
         let own = self.waiting.iter().find(|waiter| waiter.id == id);
         let came = own.map_or(u64::MAX, |waiter| waiter.came);
-        let admitted = own.is_some_and(|waiter| waiter.admitted);
+        let admitted = own.map_or(Some(false), |waiter| waiter.admitted);
         let overtaken = self.waiting.iter().find(|other| {
             let first = other.came < came;
             let turn = match (write, other.write) {
                 (true, true) => first,
-                (true, false) => first || other.admitted,
-                (false, true) => first && !admitted,
+                (true, false) => first || other.admitted == Some(true),
+                (false, true) => first && admitted == Some(false),
                 (false, false) => false,
             };
             turn && other.id != id && record.waits(&other.id, other.write)
@@ -149,10 +156,10 @@ impl Judges {
             let record = Record::read(engine, lock).map(|(_, record)| record);
             let record = record.unwrap_or_default();
             let wrong = order.locks[lock].change(&record, order.looks);
-            if let Some(wrong) = wrong
-                && alone
-                && self.is_calm(engine.now(), CALM)
-            {
+            let certain = alone && self.is_calm(engine.now(), CALM);
+            if !certain {
+                order.locks[lock].forget();
+            } else if let Some(wrong) = wrong {
                 self.object("order", engine.now(), format!("lock {lock}: {wrong}"));
             }
             self.look_at_expiry(engine, lock);
