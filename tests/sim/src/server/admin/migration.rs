@@ -99,34 +99,37 @@ impl Fleet {
         data.iter().map(|(key, _)| key).filter(move |key| slot_of(key) == slot)
     }
 
-    /// `MIGRATE`: keys go from one server to another, unless that has one of the name, or no memory.
     fn carry(&mut self, now: Duration, slot: u16, from: NodeId, to: NodeId, most: usize) -> usize {
         let keys: Vec<Vec<u8>> = self.keys_in(from, slot).cloned().collect();
+        let gone = keys.iter().take(most).filter(|key| self.migrate_key(now, from, to, key)).count();
+        keys.len() - gone
+    }
+
+    /// `MIGRATE`: a key goes from one server to another, unless that has one of the name, or no memory. Whether it is
+    /// no longer where it was.
+    pub fn migrate_key(&mut self, now: Duration, from: NodeId, to: NodeId, key: &[u8]) -> bool {
         if !self.serves(from) || !self.serves(to) {
-            return keys.len();
+            return false;
         }
-        let mut left = keys.len();
-        let sent_at = self.at(now, from).millis();
-        let target = self.at(now, to);
-        let (arrives_at, full) = (target.millis(), target.full);
-        for key in keys.into_iter().take(most) {
-            let Some(mut entry) = self.at(now, from).look_up(&key).cloned() else {
-                left -= 1;
-                continue;
-            };
-            // What is sent is how long the key has to live, which the other server counts by its own clock.
-            entry.expires = entry.expires.map(|at| arrives_at + at.saturating_sub(sent_at).max(1));
-            let target = self.at(now, to);
-            if full || target.look_up(&key).is_some() {
-                continue;
-            }
-            target.put(&key, entry);
-            target.replicate();
-            let source = self.at(now, from);
-            source.drop_key(&key);
+        let source = self.at(now, from);
+        let sent_at = source.millis();
+        let Some(mut entry) = source.look_up(key).cloned() else {
             source.replicate();
-            left -= 1;
+            return true;
+        };
+        let target = self.at(now, to);
+        // What is sent is how long the key has to live, which the other server counts by its own clock.
+        let arrives_at = target.millis();
+        entry.expires = entry.expires.map(|at| arrives_at + at.saturating_sub(sent_at).max(1));
+        if target.full || target.look_up(key).is_some() {
+            target.replicate();
+            return false;
         }
-        left
+        target.put(key, entry);
+        target.replicate();
+        let source = self.at(now, from);
+        source.drop_key(key);
+        source.replicate();
+        true
     }
 }

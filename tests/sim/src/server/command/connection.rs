@@ -37,6 +37,10 @@ pub(super) fn asking(node: &mut Node, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn readonly(node: &mut Node, call: &Call<'_>) -> Reply {
+    // Valkey's single servers have replicas that read as well.
+    if node.cluster.is_none() && node.flavour == Flavour::Valkey81 {
+        return Reply::ok();
+    }
     in_cluster(node, call, |conn| conn.readonly = true)
 }
 
@@ -84,7 +88,6 @@ pub(super) fn select(node: &mut Node, call: &Call<'_>) -> Reply {
         Some(_) if node.cluster.is_some() => Reply::error("ERR SELECT is not allowed in cluster mode"),
         Some(1..16) => Reply::error("ERR only database 0 is simulated"),
         Some(_) => Reply::error("ERR DB index is out of range"),
-        None if node.flavour == Flavour::Redis62 => Reply::error("ERR invalid DB index"),
         None => Reply::error(NOT_A_NUMBER),
     }
 }
@@ -124,6 +127,16 @@ pub(super) fn hello(node: &mut Node, call: &Call<'_>) -> Reply {
     let server = if node.flavour == Flavour::Valkey81 { "valkey" } else { "redis" };
     let mode = if node.cluster.is_some() { "cluster" } else { "standalone" };
     let role = if node.is_replica() { "replica" } else { "master" };
+    // One of Redis's own data types comes as a module.
+    let modules = match node.flavour {
+        Flavour::Redis80 => vec![Reply::Map(vec![
+            (Reply::bulk("name"), Reply::bulk("vectorset")),
+            (Reply::bulk("ver"), Reply::Int(1)),
+            (Reply::bulk("path"), Reply::bulk("")),
+            (Reply::bulk("args"), Reply::Array(Vec::new())),
+        ])],
+        _ => Vec::new(),
+    };
     let pair = |name: &str, value| (Reply::bulk(name), value);
     Reply::Map(vec![
         pair("server", Reply::bulk(server)),
@@ -132,7 +145,7 @@ pub(super) fn hello(node: &mut Node, call: &Call<'_>) -> Reply {
         pair("id", Reply::Int(i64::try_from(call.caller.conn.0).unwrap_or(0))),
         pair("mode", Reply::bulk(mode)),
         pair("role", Reply::bulk(role)),
-        pair("modules", Reply::Array(Vec::new())),
+        pair("modules", Reply::Array(modules)),
     ])
 }
 

@@ -30,11 +30,12 @@ pub(super) fn set(node: &mut Node, call: &Call<'_>) -> Reply {
             let Some(number) = integer(number) else {
                 return Reply::error(NOT_A_NUMBER);
             };
-            let Some(span) = number.checked_mul(unit).and_then(|span| u64::try_from(span).ok()).filter(|span| *span > 0)
-            else {
+            let now = i64::try_from(node.millis()).unwrap_or(i64::MAX);
+            let span = number.checked_mul(unit).filter(|span| *span > 0);
+            let Some(at) = span.and_then(|span| span.checked_add(now)) else {
                 return Reply::error(invalid_expiry(node.flavour, call.spec.name));
             };
-            Some(node.millis() + span)
+            Some(u64::try_from(at).unwrap_or(0))
         }
     };
     let there = node.look_up(key).is_some();

@@ -29,7 +29,7 @@ fn call(lua: &Lua, flavour: Flavour, throws: bool) -> mlua::Result<Function> {
     lua.create_function(move |lua, args: MultiValue| match dispatch(flavour, &args) {
         Ok(reply) => to_lua(lua, &reply),
         Err(trouble) if throws => {
-            throw(trouble);
+            throw(trouble.message(lua, flavour));
             Err(mlua::Error::runtime("thrown"))
         }
         Err(trouble) => trouble.table(lua, flavour),
@@ -37,10 +37,10 @@ fn call(lua: &Lua, flavour: Flavour, throws: bool) -> mlua::Result<Function> {
 }
 
 /// Keeps what is thrown where the handler of errors finds it.
-fn throw(trouble: Trouble) {
+fn throw(message: String) {
     RUNNING.with_borrow_mut(|running| {
         if let Some(running) = running {
-            running.thrown = Some(trouble);
+            running.thrown = Some(message);
         }
     });
 }
@@ -57,7 +57,8 @@ fn dispatch(flavour: Flavour, args: &MultiValue) -> Result<Reply, Trouble> {
     for arg in args {
         match arg {
             Value::Number(number) => numerals.push(numeral(*number, flavour)),
-            Value::Integer(number) => numerals.push(number.to_string()),
+            #[expect(clippy::cast_precision_loss, reason = "it is one of Lua's, which are floating")]
+            Value::Integer(number) => numerals.push(numeral(*number as f64, flavour)),
             Value::String(_) => {}
             _ => {
                 return Err(Trouble::plain(match flavour {

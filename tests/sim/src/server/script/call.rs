@@ -26,7 +26,7 @@ pub(super) struct Running {
     full: bool,
     calls: usize,
     /// What the last call that threw has thrown: Lua carries it as a value of its own.
-    pub(super) thrown: Option<Trouble>,
+    pub(super) thrown: Option<String>,
     /// How the server dies, if it does: what is kept and heard.
     pub(super) death: Option<(bool, bool)>,
 }

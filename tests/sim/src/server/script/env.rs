@@ -4,7 +4,7 @@ use mlua::{Function, Lua, Table, Value};
 
 use super::api;
 use super::call::RUNNING;
-use super::trouble::line;
+use super::trouble::{self, line};
 use crate::server::config::Flavour;
 
 /// The name of what stands between scripts and servers; no error is said to be there.
@@ -45,8 +45,8 @@ pub(super) struct Failure {
 pub(super) fn environment(lua: &Lua, flavour: Flavour) -> mlua::Result<Table> {
     let redis = api::table(lua, flavour)?;
     let thrown = lua.create_function(move |lua, ()| {
-        let trouble = RUNNING.with_borrow_mut(|running| running.as_mut()?.thrown.take());
-        trouble.map_or(Ok(Value::Nil), |trouble| trouble.thrown(lua, flavour))
+        let message = RUNNING.with_borrow_mut(|running| running.as_mut()?.thrown.take());
+        message.map_or(Ok(Value::Nil), |message| trouble::thrown(lua, flavour, &message))
     })?;
     let make = lua.load(ENVIRONMENT).set_name(GLUE).into_function()?;
     let env: Table = make.call((redis, thrown, flavour == Flavour::Redis62))?;
@@ -61,11 +61,18 @@ pub(super) fn handler(lua: &Lua, flavour: Flavour) -> mlua::Result<Function> {
     lua.create_function(move |lua, problem: Value| {
         let problem = match problem {
             Value::Error(_) => {
-                let trouble = RUNNING.with_borrow_mut(|running| running.as_mut()?.thrown.take());
-                trouble.map_or(Ok(Value::Nil), |trouble| trouble.thrown(lua, flavour))?
+                let message = RUNNING.with_borrow_mut(|running| running.as_mut()?.thrown.take());
+                message.map_or(Ok(Value::Nil), |message| trouble::thrown(lua, flavour, &message))?
             }
             problem => problem,
         };
+        if matches!(problem, Value::Table(_)) && flavour == Flavour::Redis62 {
+            // Its handler of errors fails at tables, and is asked about that.
+            let message = "err_handler_def:9: attempt to concatenate local 'err' (a table value)".into();
+            let place = Some(("@err_handler_def".into(), 9));
+            super::host::failed(Failure { message, place });
+            return Ok(());
+        }
         let message = match &problem {
             Value::String(text) if flavour == Flavour::Redis62 => text.to_string_lossy(),
             Value::String(text) => format!("ERR {}", text.to_string_lossy()),

@@ -27,7 +27,7 @@ fn seventeen(number: f64) -> String {
             fixed
         };
     }
-    scientific(number, digits.trim_end_matches('0'), exponent)
+    scientific(number, digits.trim_end_matches('0'), exponent, 2)
 }
 
 /// The fewest digits that mean this number, as Redis 8 and Valkey write them.
@@ -45,7 +45,7 @@ fn shortest(number: f64) -> String {
     if after < 0 && (after > -7 || size < 4) {
         return format!("{number}");
     }
-    scientific(number, &digits, exponent)
+    scientific(number, &digits, exponent, 1)
 }
 
 fn special(number: f64) -> String {
@@ -63,12 +63,12 @@ fn parts(scientific: &str) -> (String, i32) {
     (digits, exponent.parse().unwrap_or(0))
 }
 
-fn scientific(number: f64, digits: &str, exponent: i32) -> String {
+fn scientific(number: f64, digits: &str, exponent: i32, least: usize) -> String {
     let sign = if number < 0.0 { "-" } else { "" };
     let (first, rest) = digits.split_at(1);
     let point = if rest.is_empty() { "" } else { "." };
     let (exponent_sign, size) = if exponent < 0 { ('-', -exponent) } else { ('+', exponent) };
-    format!("{sign}{first}{point}{rest}e{exponent_sign}{size:02}")
+    format!("{sign}{first}{point}{rest}e{exponent_sign}{size:0least$}")
 }
 
 #[cfg(test)]

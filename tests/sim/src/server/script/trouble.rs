@@ -45,15 +45,16 @@ impl Trouble {
         table.raw_set("err", self.message(lua, flavour))?;
         Ok(Value::Table(table))
     }
+}
 
-    /// What `redis.call` throws.
-    pub(super) fn thrown(&self, lua: &Lua, flavour: Flavour) -> mlua::Result<Value> {
-        if flavour == Flavour::Redis62 {
-            let message = self.message(lua, flavour);
-            return Ok(Value::String(lua.create_string(message)?));
-        }
-        self.table(lua, flavour)
+/// What `redis.call` throws with this message.
+pub(super) fn thrown(lua: &Lua, flavour: Flavour, message: &str) -> mlua::Result<Value> {
+    if flavour == Flavour::Redis62 {
+        return Ok(Value::String(lua.create_string(message)?));
     }
+    let table = lua.create_table()?;
+    table.raw_set("err", message)?;
+    Ok(Value::Table(table))
 }
 
 /// A line's number as C prints it: -1 in what is no Lua.
