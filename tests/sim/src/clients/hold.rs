@@ -69,9 +69,8 @@ impl Holding {
         let (Some(guard), Some(read)) = (self.guard(), read) else {
             return;
         };
-        let now = self.sim.engine.now();
-        let judges = &self.sim.judges;
-        judges.fenced_write(self.belief.lock, guard.token(), read, now);
+        let Sim { engine, judges, .. } = &*self.sim;
+        judges.fenced_write(engine, self.belief.lock, guard.token(), read);
     }
 
     /// The belief ends; what it was by.

@@ -25,6 +25,8 @@ pub(crate) struct Sim {
     /// Faults that were let loose, and how many are at work.
     pub(crate) faults: Cell<usize>,
     pub(crate) at_work: Cell<usize>,
+    /// Slots that are being moved: an operator moves each only once at a time.
+    pub(crate) moving: RefCell<Vec<u16>>,
     /// When which fault began.
     pub(crate) begun_at: RefCell<Vec<(u64, Nanos)>>,
 }

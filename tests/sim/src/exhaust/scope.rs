@@ -183,7 +183,8 @@ fn setup(slots: bool) -> Setup {
         },
         changes: MS / 10,
         bus: MS / 10,
-        server_ppm: vec![0; masters.max(1)],
+        server_ppm: 0,
+        ahead: vec![0; masters.max(1)],
         drawn_order: false,
         locks: 1,
     }

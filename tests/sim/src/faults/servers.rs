@@ -142,6 +142,9 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
         } => {
             let node = node(&sim, number);
             let far = micros.abs() > 1000;
+            if micros < 0 {
+                sim.judges.set_back();
+            }
             if far {
                 excuse(&sim, "clock step", Scope::Node(node), None, micros < -MINUTE);
                 // Deadlines move to other nodes as absolute times.
@@ -296,10 +299,14 @@ fn migrate(
         return;
     }
     let to = masters[to % masters.len()];
+    if sim.moving.borrow().contains(&slot) {
+        return;
+    }
     let begun = sim
         .engine
         .with_fleet(|fleet, now| fleet.migrate_begin(now, slot, to));
     let Some(migration) = begun else { return };
+    sim.moving.borrow_mut().push(slot);
     at_work.then(steps[0], move |engine, at_work| {
         move_keys(engine, &migration);
         at_work.then(steps[1], move |engine, at_work| {
@@ -312,7 +319,7 @@ fn migrate(
                 if tell {
                     engine.with_fleet(|fleet, now| fleet.migrate_tell(now, &migration));
                 }
-                at_work.then(100 * MS, |_, _| {});
+                at_work.then(100 * MS, move |_, at_work| moved(&at_work, slot));
             });
         });
     });
@@ -330,6 +337,10 @@ fn take_back(engine: &Engine, at_work: AtWork, migration: Migration, steps: [Nan
             fleet.migrate_back(now, &migration, usize::MAX);
             fleet.migrate_call_off(now, &migration);
         });
-        at_work.then(steps[3], |_, _| {});
+        at_work.then(steps[3], move |_, at_work| moved(&at_work, migration.slot));
     });
+}
+
+fn moved(at_work: &AtWork, slot: u16) {
+    at_work.sim().moving.borrow_mut().retain(|moving| *moving != slot);
 }

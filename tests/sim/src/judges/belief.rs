@@ -65,12 +65,12 @@ pub(crate) struct Belief {
 pub(super) struct Beliefs {
     held: BTreeMap<u64, Belief>,
     next: u64,
-    tokens: BTreeMap<(usize, Option<usize>), (u64, Nanos)>,
+    tokens: BTreeMap<(usize, Option<usize>), (u64, Nanos, ProcId)>,
 }
 
 impl Beliefs {
     /// The largest token that others than this owner have believed in, and when.
-    fn largest(&self, belief: &Belief) -> (u64, Nanos) {
+    fn largest(&self, belief: &Belief) -> (u64, Nanos, ProcId) {
         let of_lock = (belief.lock, None)..=(belief.lock, Some(usize::MAX));
         let others = self.tokens.range(of_lock);
         let others = others.filter(|((_, owner), _)| owner.is_none() || *owner != belief.owner);
@@ -112,6 +112,7 @@ impl Judges {
                 if engine.is_alive(other.of) && !engine.acting(other.of, || theirs.is_lost()) {
                     let claim = Claim {
                         lock: other.lock,
+                        of: other.of,
                         asked: other.asked,
                     };
                     let excuse = self.excuses.borrow_mut().excuse(engine, claim);
@@ -128,10 +129,11 @@ impl Judges {
                     }
                 }
             }
-            let (largest, at) = beliefs.largest(&belief);
+            let (largest, at, of) = beliefs.largest(&belief);
             if belief.write && token <= largest {
                 let claim = Claim {
                     lock: belief.lock,
+                    of,
                     asked: at,
                 };
                 if self.excuses.borrow().token_excuse(engine, claim).is_none() {
@@ -145,7 +147,7 @@ impl Judges {
             }
             let own = beliefs.tokens.entry((belief.lock, belief.owner)).or_default();
             if token > own.0 {
-                *own = (token, now);
+                *own = (token, now, belief.of);
             }
         }
         beliefs.next += 1;
@@ -159,9 +161,11 @@ impl Judges {
         self.beliefs.borrow_mut().held.remove(&number);
     }
 
-    /// How many believe to hold something.
-    pub(crate) fn believers(&self) -> usize {
-        self.beliefs.borrow().held.len()
+    /// Who believes to hold which lock.
+    pub(super) fn holders(&self) -> Vec<(usize, ProcId)> {
+        let beliefs = self.beliefs.borrow();
+        let all = beliefs.held.values();
+        all.map(|belief| (belief.lock, belief.of)).collect()
     }
 }
 

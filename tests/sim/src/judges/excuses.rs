@@ -1,7 +1,7 @@
 //! What Redis loses by its nature: a grant from before such a loss may be given away again, and that is the fault's doing.
 
-use crate::engine::{Engine, Nanos};
-use crate::plan::Setup;
+use crate::engine::{Engine, Nanos, ProcId};
+use crate::plan::{Plan, Setup};
 use crate::server::{NodeId, Role};
 
 /// Which locks a loss touches.
@@ -29,7 +29,8 @@ pub(crate) struct Excuse {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Claim {
     pub(super) lock: usize,
-    /// When it was asked for, at the latest.
+    /// Whose it is, and when it was asked for, at the latest.
+    pub(super) of: ProcId,
     pub(super) asked: Nanos,
 }
 
@@ -38,6 +39,10 @@ pub(super) struct Excuses {
     all: Vec<Known>,
     /// Servers that have died in a script and kept half of its work.
     cut_short: Vec<NodeId>,
+    /// Whether a clock has been set back.
+    set_back: bool,
+    /// The longest there is.
+    lease: Nanos,
     pub(super) used: u64,
 }
 
@@ -48,6 +53,10 @@ struct Known {
     slots: Vec<u16>,
     /// Since when nothing is granted in vain any more.
     until: Option<Nanos>,
+    /// Who held such a lock then, and may pass it on among its tasks until it knows.
+    holders: Vec<(usize, ProcId)>,
+    /// How long that takes at most.
+    lease: Nanos,
 }
 
 /// How long a reply may be on its way that left before the loss.
@@ -61,8 +70,11 @@ impl Known {
         }
     }
 
-    fn until(&self, now: Nanos) -> Nanos {
-        self.until.unwrap_or(now)
+    /// Whether a claim is one of those that were lost.
+    fn lost(&self, claim: Claim, now: Nanos) -> bool {
+        let held = self.holders.contains(&(claim.lock, claim.of));
+        let until = self.until.unwrap_or(now) + FLIGHT + if held { self.lease } else { 0 };
+        self.covers(claim.lock) && claim.asked <= until
     }
 }
 
@@ -77,7 +89,15 @@ pub(crate) fn slot_of(lock: usize) -> u16 {
 }
 
 impl Excuses {
-    pub(super) fn add(&mut self, engine: &Engine, excuse: Excuse, locks: usize) {
+    pub(super) fn add(
+        &mut self,
+        engine: &Engine,
+        mut excuse: Excuse,
+        locks: usize,
+        holders: Vec<(usize, ProcId)>,
+    ) {
+        // Who remembers nothing goes by a clock that may have shown later times before.
+        excuse.tokens |= self.set_back;
         let slots = match excuse.scope {
             Scope::Lock(_) => Vec::new(),
             Scope::Node(node) => (0..locks)
@@ -90,7 +110,17 @@ impl Excuses {
             excuse,
             slots,
             until,
+            holders,
+            lease: self.lease,
         });
+    }
+
+    pub(super) fn of(plan: &Plan) -> Self {
+        let leases = plan.processes.iter().map(|process| process.lease);
+        Self {
+            lease: leases.max().unwrap_or(0),
+            ..Self::default()
+        }
     }
 
     pub(super) fn is_cut_short(&self, node: NodeId) -> bool {
@@ -116,9 +146,7 @@ impl Excuses {
     pub(super) fn excuse(&mut self, engine: &Engine, claim: Claim) -> Option<&'static str> {
         self.look(engine);
         let now = engine.now();
-        let found = self.all.iter().find(|known| {
-            known.covers(claim.lock) && claim.asked <= known.until(now) + FLIGHT
-        })?;
+        let found = self.all.iter().find(|known| known.lost(claim, now))?;
         self.used += 1;
         Some(found.excuse.what)
     }
@@ -126,11 +154,8 @@ impl Excuses {
     /// Why a token may have been given twice.
     pub(super) fn token_excuse(&self, engine: &Engine, claim: Claim) -> Option<&'static str> {
         let now = engine.now();
-        let found = self.all.iter().find(|known| {
-            known.excuse.tokens
-                && known.covers(claim.lock)
-                && claim.asked <= known.until(now) + FLIGHT
-        })?;
+        let mut all = self.all.iter();
+        let found = all.find(|known| known.excuse.tokens && known.lost(claim, now))?;
         Some(found.excuse.what)
     }
 }
@@ -138,7 +163,13 @@ impl Excuses {
 impl super::Judges {
     /// A fault has lost something.
     pub(crate) fn excuse(&self, engine: &Engine, excuse: Excuse, locks: usize) {
-        self.excuses.borrow_mut().add(engine, excuse, locks);
+        let holders = self.holders();
+        (self.excuses.borrow_mut()).add(engine, excuse, locks, holders);
+    }
+
+    /// A clock is set back.
+    pub(crate) fn set_back(&self) {
+        self.excuses.borrow_mut().set_back = true;
     }
 
     /// A server dies in the middle of a script and keeps what it has done by then.

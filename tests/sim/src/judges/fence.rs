@@ -2,7 +2,8 @@
 //! seen, so that nothing is lost, whatever happens to the lock.
 
 use super::Judges;
-use crate::engine::Nanos;
+use super::excuses::Claim;
+use crate::engine::Engine;
 
 /// One guarded number.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +28,7 @@ impl Judges {
     }
 
     /// Writes one more than was read.
-    pub(crate) fn fenced_write(&self, lock: usize, token: u64, read: u64, now: Nanos) {
+    pub(crate) fn fenced_write(&self, engine: &Engine, lock: usize, token: u64, read: u64) {
         let mut resources = self.resources.borrow_mut();
         let resource = &mut resources[lock];
         if token < resource.fence {
@@ -35,12 +36,15 @@ impl Judges {
             return;
         }
         resource.fence = token;
-        if resource.value != read {
+        let of = engine.current();
+        let claim = Claim { lock, of, asked: 0 };
+        let repeated = self.excuses.borrow().token_excuse(engine, claim);
+        if resource.value != read && repeated.is_none() {
             let story = format!(
                 "token {token} of lock {lock} read {read}, and would write over {}",
                 resource.value
             );
-            self.object("fence", now, story);
+            self.object("fence", engine.now(), story);
         }
         resource.value = read + 1;
     }

@@ -50,7 +50,7 @@ impl Judges {
     pub(crate) fn new(plan: &Plan, locks: usize) -> Self {
         Self {
             beliefs: RefCell::default(),
-            excuses: RefCell::default(),
+            excuses: RefCell::new(Excuses::of(plan)),
             resources: RefCell::new(vec![Resource::default(); locks]),
             order: RefCell::new(Order::new(locks)),
             waits: RefCell::new(Waits::new(plan, locks)),

@@ -16,8 +16,10 @@ pub(crate) struct Setup {
     /// How long changes and the cluster's bus take among servers, at most.
     pub(crate) changes: Nanos,
     pub(crate) bus: Nanos,
-    /// How much too fast each server's clock is, in millionths.
-    pub(crate) server_ppm: Vec<i32>,
+    /// How much too fast servers' clocks are, in millionths: all of them, as somebody keeps them together; and how far each
+    /// is ahead, in us.
+    pub(crate) server_ppm: i32,
+    pub(crate) ahead: Vec<i64>,
     /// Whether any task that can run runs next, or the first one.
     pub(crate) drawn_order: bool,
     /// How many locks there are.
@@ -42,9 +44,8 @@ impl Setup {
             },
             changes: random.weighted(&[(2, MS), (1, 20 * MS), (1, 300 * MS)]),
             bus: random.weighted(&[(3, 2 * MS), (1, 100 * MS)]),
-            server_ppm: (0..servers)
-                .map(|_| random.weighted(&weights::SERVER_CLOCKS))
-                .collect(),
+            server_ppm: random.weighted(&weights::SERVER_CLOCKS),
+            ahead: (0..servers).map(|_| random.one(&[0, 0, 0, -300, 500])).collect(),
             drawn_order: random.chance(700),
             locks: random.weighted(&[(4, 1), (4, 2), (2, 4), (1, 12)]),
         }

@@ -111,8 +111,11 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
     };
     let engine = Engine::new(plan.seed, fleet, setup.pace, setup.drawn_order, told);
     engine.pace_of_servers(setup.changes, setup.bus);
-    for (node, ppm) in setup.server_ppm.iter().enumerate() {
-        engine.with_fleet(|fleet, now| fleet.clock_rate(now, NodeId(node), *ppm));
+    for (node, ahead) in setup.ahead.iter().enumerate() {
+        engine.with_fleet(|fleet, now| {
+            fleet.clock_rate(now, NodeId(node), setup.server_ppm);
+            fleet.clock_step(now, NodeId(node), *ahead);
+        });
     }
     let judges = Rc::new(Judges::new(&plan, Sim::locks(&plan)));
     let engine = Rc::new(engine);
@@ -128,6 +131,7 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
         restarts: Cell::new(0),
         faults: Cell::new(0),
         at_work: Cell::new(0),
+        moving: RefCell::default(),
         begun_at: RefCell::default(),
     })
 }
