@@ -1,6 +1,6 @@
 //! One sequence on both sides.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dlock_sim::server::{ConnId, Fleet, NodeId, Output};
 
@@ -13,6 +13,8 @@ struct Pair {
     real: RealConn,
     model: ConnId,
     decoder: Decoder,
+    /// Whether it has listened to something.
+    listens: bool,
 }
 
 /// Both sides, the model with the real one's time.
@@ -33,7 +35,7 @@ impl<'r> Both<'r> {
         Self { real, model, began, conns: Vec::new(), markers: 0, history: Vec::new(), seed }
     }
 
-    pub(crate) fn now(&self) -> std::time::Duration {
+    pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
@@ -41,7 +43,7 @@ impl<'r> Both<'r> {
     pub(crate) fn connect(&mut self, node: usize) -> usize {
         let real = self.real.connect(node);
         let model = self.model.accept(NodeId(node)).expect("the model runs");
-        self.conns.push(Pair { real, model, decoder: Decoder::default() });
+        self.conns.push(Pair { real, model, decoder: Decoder::default(), listens: false });
         self.conns.len() - 1
     }
 
@@ -63,27 +65,46 @@ impl<'r> Both<'r> {
         self.history.push(what.into());
     }
 
-    /// Sends requests on a connection, and compares all that comes on any.
+    /// Compares what has come on any connection.
+    pub(crate) fn look_everywhere(&mut self) {
+        for conn in 0..self.conns.len() {
+            self.ask(conn, &[]);
+        }
+    }
+
+    /// Sends requests on a connection, and compares all that comes there and to those who listen.
     pub(crate) fn ask(&mut self, conn: usize, requests: &[Vec<Vec<u8>>]) {
         for request in requests {
             let short = |word: &Vec<u8>| String::from_utf8_lossy(word).lines().next().unwrap_or_default().chars().take(100).collect::<String>();
             let words: Vec<_> = request.iter().map(short).collect();
             self.note(format!("{conn}: {}", words.join(" · ")));
         }
+        let is_subscribe = |request: &Vec<Vec<u8>>| request[0].ends_with(b"SUBSCRIBE");
+        self.conns[conn].listens |= requests.iter().any(is_subscribe);
         let bytes: Vec<u8> = requests.iter().flat_map(|request| packed(request)).collect();
         let mut answers = Vec::with_capacity(self.conns.len());
         // First the one that asks: the others hear of it no later than its answer comes.
-        let order: Vec<usize> = std::iter::once(conn).chain((0..self.conns.len()).filter(|other| *other != conn)).collect();
+        let order: Vec<usize> = std::iter::once(conn).chain(self.listeners().filter(|other| *other != conn)).collect();
         for at in &order {
             let asked = if *at == conn { &*bytes } else { &[] };
             answers.push(self.real_side(*at, asked));
         }
         self.carry_links();
-        for (at, real) in order.into_iter().zip(answers) {
+        for (at, mut real) in order.into_iter().zip(answers) {
             let asked = if at == conn { &*bytes } else { &[] };
             let model = self.model_side(at, asked);
+            // From one real server to another a message takes its time.
+            let until = Instant::now() + Duration::from_secs(5);
+            while real.len() < model.len() && Instant::now() < until {
+                real.extend(self.real_side(at, &[]));
+            }
             self.compare(&real, &model);
         }
+    }
+
+    fn listeners(&self) -> impl Iterator<Item = usize> {
+        let listening = self.conns.iter().enumerate().filter(|(_, pair)| pair.listens);
+        listening.map(|(at, _)| at)
     }
 
     fn marker(&self) -> (String, Vec<u8>) {

@@ -1,9 +1,9 @@
 //! Sequences on a cluster of three masters, one or two slots of which are on their way.
 
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use dlock_sim::server::{Fleet, FleetConfig, Migration, NodeId};
+use dlock_sim::server::{Flavour, Fleet, FleetConfig, Migration, NodeId};
 use fastrand::Rng;
 
 use crate::arguments::Locks;
@@ -57,6 +57,8 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
             both.resp3(conn);
         }
     }
+    // From one server to another messages take their time: whoever may hear one listens from the start.
+    both.ask(0, &[words(&["SUBSCRIBE", "c0"])]);
     let sharded = real.flavour.has_sharded_channels();
     let publish: &[&str] = if sharded { &["S5", "L5", "R5", ""] } else { &["L5", "R5", ""] };
     let mut locks = Locks { keys: &LOCKS, micros: time(&mut admins[0]), publish, tokens: Vec::new() };
@@ -75,12 +77,13 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
             }
         }
     }
+    both.look_everywhere();
     for node in 0..MASTERS {
         let dump = ["{a}k0", "{a}k1", "{b}k0", LOCKS[0], LOCKS[1]];
         let requests: Vec<Words> = dump.iter().flat_map(|key| [words(&["ASKING"]), words(&["HGETALL", key])]).collect();
         both.ask(2 * node, &requests);
     }
-    put_back(admins, moving.as_ref(), &moved);
+    put_back(real, admins, moving.as_ref(), &moved);
 }
 
 /// A command, a small script or a lock's.
@@ -125,11 +128,9 @@ fn channel(rng: &mut Rng, both: &mut Both<'_>, sharded: bool) {
         2 if sharded => words(&["SUNSUBSCRIBE", channel]),
         3 if sharded => words(&["SPUBLISH", channel, "hello"]),
         4 if sharded => words(&["SSUBSCRIBE", channel, other]),
-        5 => words(&["PUBLISH", "c0", "hello"]),
-        _ => words(&["SUBSCRIBE", "c0"]),
+        _ => words(&["PUBLISH", "c0", "hello"]),
     };
-    // Messages from one server to another take their time: listeners are where messages are sent.
-    let conn = if command.len() == 3 && command[1] == b"c0" || command[0] == b"SUBSCRIBE" { 0 } else { rng.usize(0..2 * MASTERS) };
+    let conn = rng.usize(0..2 * MASTERS);
     both.ask(conn, &[command]);
 }
 
@@ -163,10 +164,7 @@ fn step(rng: &mut Rng, both: &mut Both<'_>, admins: &mut [RealConn], moving: &mu
         _ => {
             both.note("the migration is finished");
             carry(both, admins, current, false, u8::MAX, rng);
-            let target = name(to.0);
-            for node in std::iter::once(to).chain((0..MASTERS).map(NodeId).filter(|node| *node != to)) {
-                set(admins, node, &["NODE", &target]);
-            }
+            give(both.real, admins, current.slot, to.0);
             both.model.migrate_finish(now, &current.model);
             both.model.migrate_tell(now, &current.model);
             both.carry_links();
@@ -226,24 +224,55 @@ fn migrate(real: &Real, admin: &mut RealConn, to: usize, key: &str) -> bool {
 }
 
 /// All slots are where they were before.
-fn put_back(admins: &mut [RealConn], open: Option<&Moving>, moved: &[Moving]) {
+fn put_back(real: &Real, admins: &mut [RealConn], open: Option<&Moving>, moved: &[Moving]) {
     for admin in &mut *admins {
         admin.must(&[b"FLUSHALL"]);
     }
     for moving in open.into_iter().chain(moved) {
         let slot = moving.slot.to_string();
-        let home = name(moving.home);
         for admin in &mut *admins {
             admin.must(&[b"CLUSTER", b"SETSLOT", slot.as_bytes(), b"STABLE"]);
         }
-        // Importing it has the new owner take a new epoch, which the others believe.
-        let others = (0..admins.len()).filter(|node| *node != moving.home);
-        for node in std::iter::once(moving.home).chain(others) {
-            if node == moving.home && moved.iter().any(|other| other.slot == moving.slot) {
-                let from = name(moving.model.to.0);
-                admins[node].ask(&[b"CLUSTER", b"SETSLOT", slot.as_bytes(), b"IMPORTING", from.as_bytes()]);
+        if moved.iter().any(|other| other.slot == moving.slot) {
+            let from = name((moving.home + 1) % MASTERS);
+            // That fails where it has come home already.
+            let reply = admins[moving.home].ask(&[b"CLUSTER", b"SETSLOT", slot.as_bytes(), b"IMPORTING", from.as_bytes()]);
+            if !reply.is_error() {
+                give(real, admins, moving.slot, moving.home);
             }
-            admins[node].must(&[b"CLUSTER", b"SETSLOT", slot.as_bytes(), b"NODE", home.as_bytes()]);
         }
     }
+}
+
+/// A server that imports a slot takes it, and all others know of that before this ends.
+fn give(real: &Real, admins: &mut [RealConn], slot: u16, to: usize) {
+    let (slot, id) = (slot.to_string(), name(to));
+    let command = [b"CLUSTER", b"SETSLOT", slot.as_bytes(), b"NODE", id.as_bytes()];
+    admins[to].must(&command);
+    // Later servers tell all others of it at once. Whom an old one greets hears of its epoch now, and not with one of
+    // the next heartbeats.
+    let is_old = real.flavour == Flavour::Redis62;
+    for other in (0..MASTERS).filter(|other| is_old && *other != to) {
+        let port = (usize::from(real.first_port) + other).to_string();
+        admins[to].must(&[b"CLUSTER", b"MEET", b"127.0.0.1", port.as_bytes()]);
+    }
+    let until = Instant::now() + Duration::from_secs(20);
+    let epoch = epoch_of(&mut admins[to], &id);
+    while !admins.iter_mut().all(|admin| epoch_of(admin, &id) == epoch) {
+        assert!(Instant::now() < until, "the servers do not hear of epoch {epoch}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for other in (0..MASTERS).filter(|other| *other != to) {
+        admins[other].must(&command);
+    }
+}
+
+/// The epoch of a server, as another knows it.
+fn epoch_of(admin: &mut RealConn, id: &str) -> String {
+    let Value::Bulk(text) = admin.must(&[b"CLUSTER", b"NODES"]) else {
+        panic!("nodes are told as text");
+    };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = text.lines().find(|line| line.starts_with(id)).expect("the server is known");
+    line.split(' ').nth(6).expect("a line has an epoch").to_owned()
 }

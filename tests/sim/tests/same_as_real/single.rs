@@ -80,6 +80,7 @@ fn sequence(real: &Real, admin: &mut RealConn, seed: u64) {
             _ => lock(&mut rng, &mut both, &mut locks, conn, drawn_clock),
         }
     }
+    both.look_everywhere();
     dump(&mut both);
 }
 

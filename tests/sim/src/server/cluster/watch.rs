@@ -10,16 +10,13 @@ use crate::server::node::Node;
 const REJOIN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 
 impl Node {
-    /// Ten times a second; greets the others once a second.
-    pub(in super::super) fn watch_others(&mut self, second: bool) {
+    /// Looks whom it has not heard of for too long.
+    pub(in super::super) fn watch_others(&mut self) {
         let (now, timeout) = (self.now, self.config.node_timeout);
         if let Some(view) = self.cluster.as_mut() {
             view.suspect(now, timeout);
         }
         self.update_state();
-        if second {
-            self.greet();
-        }
     }
 
     /// Whether the cluster can serve, as far as this server knows.

@@ -69,7 +69,7 @@ impl Node {
         let view = self.cluster.as_ref()?;
         let wish = Wish {
             keys: keys(spec, args),
-            channels: spec.is_about_channels(),
+            channels: spec.is_about_channels(self.flavour),
             writes: spec.writes(),
             asking: caller.asking,
             readonly: caller.readonly,

@@ -55,8 +55,11 @@ impl Spec {
     pub(in super::super) fn runs_while_loading(&self, flavour: Flavour) -> bool {
         self.flags & L != 0 || self.name == "cluster" && flavour >= Flavour::Redis80
     }
-    pub(in super::super) fn is_about_channels(&self) -> bool {
-        matches!(self.keys, Keys::Channel | Keys::Channels)
+    /// Whether the slot's owner serves it until the slot has moved. Redis 8 takes those who leave a channel for those
+    /// who want a key.
+    pub(in super::super) fn is_about_channels(&self, flavour: Flavour) -> bool {
+        let as_key = flavour == Flavour::Redis80 && self.name == "sunsubscribe";
+        matches!(self.keys, Keys::Channel | Keys::Channels) && !as_key
     }
     pub(in super::super) fn fits(&self, words: usize, flavour: Flavour) -> bool {
         // Conditions for expiries came with Redis 7.

@@ -39,8 +39,13 @@ impl Node {
                     let bytes = &input[done..];
                     let arguments: Vec<&[u8]> = ranges.into_iter().map(|range| &bytes[range]).collect();
                     if !arguments.is_empty() {
+                        self.serving = Some(id);
                         let reply = self.request(id, &arguments);
+                        self.serving = None;
                         self.answer(id, &reply);
+                        for push in std::mem::take(&mut self.held_back) {
+                            self.answer(id, &push);
+                        }
                         self.replicate();
                     }
                     done += length;

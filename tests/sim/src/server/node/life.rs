@@ -6,6 +6,9 @@ use super::{Node, Replication};
 use crate::server::fleet::{ConnId, Output};
 use crate::server::link::{Link, LinkItem};
 
+/// How often masters and replicas say how far they are.
+const PING: Duration = Duration::from_secs(1);
+
 impl Node {
     /// The process ends. What it keeps may be there again at the next start.
     pub(in super::super) fn die(&mut self) {
@@ -71,16 +74,21 @@ impl Node {
 
     /// Ten times a second.
     pub(in super::super) fn tick(&mut self, now: Duration) {
-        let second = self.now.as_secs() != now.as_secs();
         self.now = now;
         self.expire_all();
         self.replicate();
-        if second {
+        if now >= self.next_ping {
+            self.next_ping = now + PING;
             self.ping_replicas();
             self.acknowledge();
         }
         if self.cluster.is_some() {
-            self.watch_others(second);
+            self.watch_others();
+            if now >= self.next_greeting {
+                // Often enough that two of them may be lost.
+                self.next_greeting = now + self.config.node_timeout / 4;
+                self.greet();
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Listeners, Node};
 use crate::server::cluster::slot_of;
+use crate::server::config::Flavour;
 use crate::server::fleet::ConnId;
 use crate::server::resp::Reply;
 
@@ -74,7 +75,12 @@ impl Node {
         let conns = conns.clone();
         let push = Reply::Push(vec![Reply::bulk(word), Reply::bulk(channel), Reply::bulk(message)]);
         for conn in &conns {
-            self.answer(*conn, &push);
+            // Later servers answer first who sends itself a message.
+            if self.serving == Some(*conn) && self.flavour >= Flavour::Redis80 {
+                self.held_back.push(push.clone());
+            } else {
+                self.answer(*conn, &push);
+            }
         }
         i64::try_from(conns.len()).unwrap_or(i64::MAX)
     }

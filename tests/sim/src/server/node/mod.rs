@@ -25,6 +25,7 @@ use super::config::{Flavour, FleetConfig};
 use super::data::{Effect, Keyspace};
 use super::fleet::{ConnId, NodeId, Output};
 use super::link::{Link, LinkItem};
+use super::resp::Reply;
 use super::script::Script;
 
 /// Who listens to what.
@@ -61,6 +62,14 @@ pub(super) struct Node {
     pub(super) script_calls: u64,
     pub(super) out: Vec<(ConnId, Output)>,
     pub(super) links: Vec<Link>,
+    /// When it next tells its replicas, or its master, how far it is.
+    pub(super) next_ping: Duration,
+    /// When it next greets the other nodes of its cluster.
+    pub(super) next_greeting: Duration,
+    /// Whose request is being served.
+    pub(super) serving: Option<ConnId>,
+    /// Messages to that one, which come behind the answer.
+    pub(super) held_back: Vec<Reply>,
     /// What has come from others while it sleeps.
     pub(super) inbox: Vec<Link>,
 }
@@ -96,6 +105,10 @@ impl Node {
             script_calls: 0,
             out: Vec::new(),
             links: Vec::new(),
+            next_ping: Duration::ZERO,
+            next_greeting: Duration::ZERO,
+            serving: None,
+            held_back: Vec::new(),
             inbox: Vec::new(),
         }
     }

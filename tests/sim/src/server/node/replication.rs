@@ -88,7 +88,10 @@ impl Node {
         if following.in_sync && history == changes.history && changes.step < step {
             return; // Known.
         }
-        if !following.in_sync || history != changes.history || changes.step > step {
+        if !following.in_sync {
+            return; // It has asked for everything, and asks again every second.
+        }
+        if history != changes.history || changes.step > step {
             following.in_sync = false;
             self.send(from, LinkItem::SyncRequest);
             return;
