@@ -48,7 +48,12 @@ impl Fleet {
 
     /// A cluster: all slots spread over the masters, each with so many replicas.
     #[must_use]
-    pub fn cluster(flavour: Flavour, masters: usize, replicas_each: usize, config: FleetConfig) -> Self {
+    pub fn cluster(
+        flavour: Flavour,
+        masters: usize,
+        replicas_each: usize,
+        config: FleetConfig,
+    ) -> Self {
         let config = Arc::new(config);
         let count = masters * (replicas_each + 1);
         let node = |number: usize| {
@@ -57,13 +62,22 @@ impl Fleet {
             let replication = Replication {
                 history: master.0 as u64 + 1,
                 step: 0,
-                following: (number >= masters).then_some(Following { master, in_sync: true }),
+                following: (number >= masters).then_some(Following {
+                    master,
+                    in_sync: true,
+                }),
                 replicas: (masters..count)
                     .filter(|other| number < masters && other % masters == number)
                     .map(|other| (NodeId(other), Some(Duration::ZERO)))
                     .collect(),
             };
-            Node::new(NodeId(number), flavour, &config, Some(Box::new(view)), replication)
+            Node::new(
+                NodeId(number),
+                flavour,
+                &config,
+                Some(Box::new(view)),
+                replication,
+            )
         };
         let nodes = (0..count).map(node).collect();
         Self::of(flavour, config, nodes)
@@ -71,7 +85,13 @@ impl Fleet {
 
     fn of(flavour: Flavour, config: Arc<FleetConfig>, nodes: Vec<Node>) -> Self {
         let histories = nodes.len() as u64 + 1;
-        Self { flavour, config, nodes, conns: Vec::new(), histories }
+        Self {
+            flavour,
+            config,
+            nodes,
+            conns: Vec::new(),
+            histories,
+        }
     }
 
     /// All servers.

@@ -50,10 +50,14 @@ impl Fleet {
     /// The master of a slot by the latest epoch, whoever has heard of it. A single server is it for all.
     #[must_use]
     pub fn owner(&self, slot: u16) -> NodeId {
-        let claims = self.nodes.iter().filter(|node| !node.is_replica()).filter_map(|node| {
-            let view = node.cluster.as_ref()?;
-            (view.owners.owner(slot) == node.id).then(|| (view.peer(node.id).epoch, node.id))
-        });
+        let claims = self
+            .nodes
+            .iter()
+            .filter(|node| !node.is_replica())
+            .filter_map(|node| {
+                let view = node.cluster.as_ref()?;
+                (view.owners.owner(slot) == node.id).then(|| (view.peer(node.id).epoch, node.id))
+            });
         claims.max().map_or(NodeId(0), |(_, node)| node)
     }
 
@@ -73,7 +77,12 @@ impl Fleet {
     #[must_use]
     pub fn lock_hash(&self, node: NodeId, key: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
         match &self.nodes[node.0].data.get(key)?.value {
-            Value::Hash(fields) => Some(fields.iter().map(|(field, value)| (field.clone(), value.clone())).collect()),
+            Value::Hash(fields) => Some(
+                fields
+                    .iter()
+                    .map(|(field, value)| (field.clone(), value.clone()))
+                    .collect(),
+            ),
             Value::Text(_) => None,
         }
     }
@@ -97,14 +106,20 @@ impl Fleet {
     #[must_use]
     pub fn keys(&self, now: Duration, node: NodeId) -> Vec<Vec<u8>> {
         let millis = self.server_micros(now, node) / 1000;
-        let live = self.nodes[node.0].data.iter().filter(|(_, entry)| !entry.is_over(millis));
+        let live = self.nodes[node.0]
+            .data
+            .iter()
+            .filter(|(_, entry)| !entry.is_over(millis));
         live.map(|(key, _)| key.clone()).collect()
     }
 
     /// Those that never expire.
     #[must_use]
     pub fn keys_without_expiry(&self, node: NodeId) -> Vec<Vec<u8>> {
-        let lasting = self.nodes[node.0].data.iter().filter(|(_, entry)| entry.expires.is_none());
+        let lasting = self.nodes[node.0]
+            .data
+            .iter()
+            .filter(|(_, entry)| entry.expires.is_none());
         lasting.map(|(key, _)| key.clone()).collect()
     }
 
@@ -115,7 +130,11 @@ impl Fleet {
         let kinds = [(&node.channels, false), (&node.shard_channels, true)];
         let all = kinds.into_iter().flat_map(|(listeners, sharded)| {
             listeners.iter().flat_map(move |(channel, conns)| {
-                let one = move |conn: &ConnId| Subscription { conn: *conn, channel: channel.clone(), sharded };
+                let one = move |conn: &ConnId| Subscription {
+                    conn: *conn,
+                    channel: channel.clone(),
+                    sharded,
+                };
                 conns.iter().map(one)
             })
         });
@@ -130,7 +149,11 @@ impl Fleet {
             return 0;
         };
         let master = &self.nodes[following.master.0].replication;
-        let known = if following.in_sync && own.history == master.history { own.step } else { 0 };
+        let known = if following.in_sync && own.history == master.history {
+            own.step
+        } else {
+            0
+        };
         master.step.saturating_sub(known)
     }
 }

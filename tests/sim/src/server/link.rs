@@ -19,7 +19,10 @@ pub struct Link {
 
 /// What is on its way.
 #[derive(Debug, Clone)]
-#[expect(private_interfaces, reason = "the world carries it and looks at its kind only")]
+#[expect(
+    private_interfaces,
+    reason = "the world carries it and looks at its kind only"
+)]
 #[non_exhaustive]
 pub enum LinkItem {
     /// What a master has changed.

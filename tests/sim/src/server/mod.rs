@@ -19,7 +19,7 @@ mod resp;
 mod script;
 
 pub use self::admin::{FailKind, Migration, Promotion, WakeOrder};
-pub use self::config::{FleetConfig, Flavour};
+pub use self::config::{Flavour, FleetConfig};
 pub use self::fleet::{ConnId, Fleet, NodeId, Output};
 pub use self::judge::{Role, Subscription};
 pub use self::link::{Link, LinkItem, LinkKind};

@@ -23,7 +23,10 @@ impl Locks<'_> {
         let key = pick(rng, self.keys);
         let hold = format!("c{}/{}", rng.u8(0..3), rng.u8(0..3));
         let publish = pick(rng, self.publish);
-        let lease: u64 = pick(rng, &[20_000_000, 30_000_000, 30_001_000, 90_000_000, 600_000_000]);
+        let lease: u64 = pick(
+            rng,
+            &[20_000_000, 30_000_000, 30_001_000, 90_000_000, 600_000_000],
+        );
         let kept = (lease / 1000 + 1001).to_string();
         let valid = self.micros + pick(rng, &[0, 5_000_000, 60_000_000]);
         let till = pick(rng, &[0, 0, 0, self.micros + 5_000_000, 1]).to_string();
@@ -40,14 +43,30 @@ impl Locks<'_> {
                 }
                 let mode = pick(rng, &["r", "r", "w"]);
                 let owner = pick(rng, &["", "", "o1", "o2"]);
-                words(&["1", key, &hold, &format!("{mode} {lease} {owner}"), &line, &kept])
+                words(&[
+                    "1",
+                    key,
+                    &hold,
+                    &format!("{mode} {lease} {owner}"),
+                    &line,
+                    &kept,
+                ])
             }
             1 => words(&["1", key, &hold, forget, &handed, &till, publish]),
             2 => words(&["1", key, &hold, &lease.to_string()]),
             3 => words(&["1", key, &hold, &till, publish]),
             4 => {
                 let seen = self.token(rng).to_string();
-                words(&["1", key, &hold, &handed, &lease.to_string(), &seen, &till, publish])
+                words(&[
+                    "1",
+                    key,
+                    &hold,
+                    &handed,
+                    &lease.to_string(),
+                    &seen,
+                    &till,
+                    publish,
+                ])
             }
             _ => words(&["1", key, pick(rng, &["100", "1", "0"])]),
         }

@@ -13,8 +13,31 @@ pub(crate) fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.usize(..from.len())]
 }
 
-const VALUES: [&str; 12] = ["", "0", "1", "-7", "9223372036854775807", "007", "text", "a b", "3.5", "x\r\ny", "ü", "10"];
-const SPANS: [&str; 9] = ["0", "-1", "100000", "70000", "abc", "9223372036854775807", "1", "99999999999", ""];
+const VALUES: [&str; 12] = [
+    "",
+    "0",
+    "1",
+    "-7",
+    "9223372036854775807",
+    "007",
+    "text",
+    "a b",
+    "3.5",
+    "x\r\ny",
+    "ü",
+    "10",
+];
+const SPANS: [&str; 9] = [
+    "0",
+    "-1",
+    "100000",
+    "70000",
+    "abc",
+    "9223372036854775807",
+    "1",
+    "99999999999",
+    "",
+];
 
 /// What comes before a key's number.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +54,10 @@ impl KeyNames<'_> {
 /// One command on keys of any kind, mostly well-formed.
 pub(crate) fn draw(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
     let (key, other) = (&*keys.draw(rng), &*keys.draw(rng));
-    let (f, g) = (&*format!("f{}", rng.u8(0..5)), &*format!("f{}", rng.u8(0..5)));
+    let (f, g) = (
+        &*format!("f{}", rng.u8(0..5)),
+        &*format!("f{}", rng.u8(0..5)),
+    );
     let (v, w) = (pick(rng, &VALUES), pick(rng, &VALUES));
     let span = pick(rng, &SPANS);
     let condition = pick(rng, &["NX", "XX", "GT", "LT", "no"]);
@@ -93,7 +119,12 @@ pub(crate) fn draw_other(rng: &mut Rng) -> Words {
             &["ECHO"],
             &["NOSUCH", "a", "b c"],
             &["NoSuch"],
-            &["SCRIPT", "EXISTS", "0000000000000000000000000000000000000000", "x"],
+            &[
+                "SCRIPT",
+                "EXISTS",
+                "0000000000000000000000000000000000000000",
+                "x",
+            ],
             &["SCRIPT", "NOSUCH"],
             &["SCRIPT", "FLUSH", "NOW"],
             &["SCRIPT", "LOAD", "return 1"],

@@ -32,7 +32,15 @@ pub(crate) struct Both<'r> {
 impl<'r> Both<'r> {
     /// `model` is as old as `began` says.
     pub(crate) fn new(real: &'r Real, model: Fleet, began: Instant, seed: u64) -> Self {
-        Self { real, model, began, conns: Vec::new(), markers: 0, history: Vec::new(), seed }
+        Self {
+            real,
+            model,
+            began,
+            conns: Vec::new(),
+            markers: 0,
+            history: Vec::new(),
+            seed,
+        }
     }
 
     pub(crate) fn now(&self) -> Duration {
@@ -43,19 +51,30 @@ impl<'r> Both<'r> {
     pub(crate) fn connect(&mut self, node: usize) -> usize {
         let real = self.real.connect(node);
         let model = self.model.accept(NodeId(node)).expect("the model runs");
-        self.conns.push(Pair { real, model, decoder: Decoder::default(), listens: false });
+        self.conns.push(Pair {
+            real,
+            model,
+            decoder: Decoder::default(),
+            listens: false,
+        });
         self.conns.len() - 1
     }
 
     /// Has a connection speak RESP3. The answer tells a number that is each side's own.
     pub(crate) fn resp3(&mut self, conn: usize) {
         let hello: Vec<Vec<u8>> = vec![b"HELLO".to_vec(), b"3".to_vec()];
-        let mut sides = [self.real_side(conn, &packed(&hello)), self.model_side(conn, &packed(&hello))];
+        let mut sides = [
+            self.real_side(conn, &packed(&hello)),
+            self.model_side(conn, &packed(&hello)),
+        ];
         for side in &mut sides {
             let Some(Value::Many(_, items)) = side.first_mut() else {
                 panic!("{side:?} is no answer to HELLO");
             };
-            let at = items.iter().position(|item| item.is("id")).expect("it has a number");
+            let at = items
+                .iter()
+                .position(|item| item.is("id"))
+                .expect("it has a number");
             items.remove(at + 1);
         }
         self.compare(&sides[0], &sides[1]);
@@ -75,16 +94,29 @@ impl<'r> Both<'r> {
     /// Sends requests on a connection, and compares all that comes there and to those who listen.
     pub(crate) fn ask(&mut self, conn: usize, requests: &[Vec<Vec<u8>>]) {
         for request in requests {
-            let short = |word: &Vec<u8>| String::from_utf8_lossy(word).lines().next().unwrap_or_default().chars().take(100).collect::<String>();
+            let short = |word: &Vec<u8>| {
+                String::from_utf8_lossy(word)
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .chars()
+                    .take(100)
+                    .collect::<String>()
+            };
             let words: Vec<_> = request.iter().map(short).collect();
             self.note(format!("{conn}: {}", words.join(" · ")));
         }
         let is_subscribe = |request: &Vec<Vec<u8>>| request[0].ends_with(b"SUBSCRIBE");
         self.conns[conn].listens |= requests.iter().any(is_subscribe);
-        let bytes: Vec<u8> = requests.iter().flat_map(|request| packed(request)).collect();
+        let bytes: Vec<u8> = requests
+            .iter()
+            .flat_map(|request| packed(request))
+            .collect();
         let mut answers = Vec::with_capacity(self.conns.len());
         // First the one that asks: the others hear of it no later than its answer comes.
-        let order: Vec<usize> = std::iter::once(conn).chain(self.listeners().filter(|other| *other != conn)).collect();
+        let order: Vec<usize> = std::iter::once(conn)
+            .chain(self.listeners().filter(|other| *other != conn))
+            .collect();
         for at in &order {
             let asked = if *at == conn { &*bytes } else { &[] };
             answers.push(self.real_side(*at, asked));
@@ -103,7 +135,11 @@ impl<'r> Both<'r> {
     }
 
     fn listeners(&self) -> impl Iterator<Item = usize> {
-        let listening = self.conns.iter().enumerate().filter(|(_, pair)| pair.listens);
+        let listening = self
+            .conns
+            .iter()
+            .enumerate()
+            .filter(|(_, pair)| pair.listens);
         listening.map(|(at, _)| at)
     }
 
@@ -135,7 +171,13 @@ impl<'r> Both<'r> {
             pair.expect("the connection is known").decoder.add(&bytes);
         }
         let values = self.conns[at].decoder.until(&marker);
-        values.unwrap_or_else(|| panic!("seed {}: the model has not answered\n{}", self.seed, self.history.join("\n")))
+        values.unwrap_or_else(|| {
+            panic!(
+                "seed {}: the model has not answered\n{}",
+                self.seed,
+                self.history.join("\n")
+            )
+        })
     }
 
     /// What the model's servers tell each other arrives at once.
@@ -154,7 +196,8 @@ impl<'r> Both<'r> {
 
     fn compare(&self, real: &[Value], model: &[Value]) {
         let passed = u64::try_from(self.now().as_micros()).unwrap_or(u64::MAX) + 20_000;
-        let same = real.len() == model.len() && real.iter().zip(model).all(|(a, b)| a.is_like(b, passed));
+        let same =
+            real.len() == model.len() && real.iter().zip(model).all(|(a, b)| a.is_like(b, passed));
         assert!(
             same,
             "{}\nseed {}: the answers differ\nreal  {real:?}\nmodel {model:?}",

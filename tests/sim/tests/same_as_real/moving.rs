@@ -17,7 +17,9 @@ use crate::value::Value;
 const MASTERS: usize = 3;
 /// Tags of slots of different masters.
 const TAGS: [&str; 3] = ["a", "b", "c"];
-const KEYS: KeyNames<'_> = KeyNames { stems: &["{a}k", "{b}k", "{a}k", "{a}k"] };
+const KEYS: KeyNames<'_> = KeyNames {
+    stems: &["{a}k", "{b}k", "{a}k", "{a}k"],
+};
 const LOCKS: [&str; 2] = ["dlock:{a}", "dlock:{b}"];
 const CHANNELS: [&str; 4] = ["c0", "dlock~c:{a}:c0", "dlock~c:{a}:c1", "dlock~c:{b}:c2"];
 
@@ -28,7 +30,10 @@ pub(crate) fn compare(seeds: Range<u64>) {
     for seed in seeds {
         sequence(&real, &mut admins, seed);
     }
-    println!("{count} sequences on a cluster of {:?}: equal replies", real.flavour);
+    println!(
+        "{count} sequences on a cluster of {:?}: equal replies",
+        real.flavour
+    );
 }
 
 /// The migration that is under way.
@@ -49,8 +54,17 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     }
     let mut rng = Rng::with_seed(seed);
     let began = Instant::now();
-    let config = FleetConfig { wall_micros: time(&mut admins[0]), first_port: real.first_port, ..FleetConfig::default() };
-    let mut both = Both::new(real, Fleet::cluster(real.flavour, MASTERS, 0, config), began, seed);
+    let config = FleetConfig {
+        wall_micros: time(&mut admins[0]),
+        first_port: real.first_port,
+        ..FleetConfig::default()
+    };
+    let mut both = Both::new(
+        real,
+        Fleet::cluster(real.flavour, MASTERS, 0, config),
+        began,
+        seed,
+    );
     for node in 0..MASTERS {
         for _ in 0..2 {
             let conn = both.connect(node);
@@ -60,8 +74,17 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     // From one server to another messages take their time: whoever may hear one listens from the start.
     both.ask(0, &[words(&["SUBSCRIBE", "c0"])]);
     let sharded = real.flavour.has_sharded_channels();
-    let publish: &[&str] = if sharded { &["S5", "L5", "R5", ""] } else { &["L5", "R5", ""] };
-    let mut locks = Locks { keys: &LOCKS, micros: time(&mut admins[0]), publish, tokens: Vec::new() };
+    let publish: &[&str] = if sharded {
+        &["S5", "L5", "R5", ""]
+    } else {
+        &["L5", "R5", ""]
+    };
+    let mut locks = Locks {
+        keys: &LOCKS,
+        micros: time(&mut admins[0]),
+        publish,
+        tokens: Vec::new(),
+    };
     let (mut moving, mut moved) = (None, Vec::new());
     for _ in 0..rng.usize(10..35) {
         match rng.u8(0..12) {
@@ -80,7 +103,10 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     both.look_everywhere();
     for node in 0..MASTERS {
         let dump = ["{a}k0", "{a}k1", "{b}k0", LOCKS[0], LOCKS[1]];
-        let requests: Vec<Words> = dump.iter().flat_map(|key| [words(&["ASKING"]), words(&["HGETALL", key])]).collect();
+        let requests: Vec<Words> = dump
+            .iter()
+            .flat_map(|key| [words(&["ASKING"]), words(&["HGETALL", key])])
+            .collect();
         both.ask(2 * node, &requests);
     }
     put_back(real, admins, moving.as_ref(), &moved);
@@ -135,15 +161,29 @@ fn channel(rng: &mut Rng, both: &mut Both<'_>, sharded: bool) {
 }
 
 /// The next step of a migration.
-fn step(rng: &mut Rng, both: &mut Both<'_>, admins: &mut [RealConn], moving: &mut Option<Moving>, moved: &mut Vec<Moving>) {
+fn step(
+    rng: &mut Rng,
+    both: &mut Both<'_>,
+    admins: &mut [RealConn],
+    moving: &mut Option<Moving>,
+    moved: &mut Vec<Moving>,
+) {
     let now = both.now();
     let Some(current) = moving.as_mut() else {
         *moving = begin(rng, both, admins, moved);
         return;
     };
-    let (slot, from, to) = (current.slot.to_string(), current.model.from, current.model.to);
+    let (slot, from, to) = (
+        current.slot.to_string(),
+        current.model.from,
+        current.model.to,
+    );
     let set = |admins: &mut [RealConn], node: NodeId, what: &[&str]| {
-        let command: Vec<&[u8]> = ["CLUSTER", "SETSLOT", &slot].iter().chain(what).map(|word| word.as_bytes()).collect();
+        let command: Vec<&[u8]> = ["CLUSTER", "SETSLOT", &slot]
+            .iter()
+            .chain(what)
+            .map(|word| word.as_bytes())
+            .collect();
         admins[node.0].must(&command);
     };
     match rng.u8(0..5) {
@@ -173,28 +213,54 @@ fn step(rng: &mut Rng, both: &mut Both<'_>, admins: &mut [RealConn], moving: &mu
     }
 }
 
-fn begin(rng: &mut Rng, both: &mut Both<'_>, admins: &mut [RealConn], moved: &[Moving]) -> Option<Moving> {
+fn begin(
+    rng: &mut Rng,
+    both: &mut Both<'_>,
+    admins: &mut [RealConn],
+    moved: &[Moving],
+) -> Option<Moving> {
     let tag = pick(rng, &TAGS[..2]);
     let slot = Fleet::slot_of(tag.as_bytes());
     let to = NodeId(rng.usize(..MASTERS));
     let now = both.now();
     let model = both.model.migrate_begin(now, slot, to)?;
-    both.note(format!("slot {slot} of {tag} begins to move from {} to {}", model.from.0, to.0));
+    both.note(format!(
+        "slot {slot} of {tag} begins to move from {} to {}",
+        model.from.0, to.0
+    ));
     let number = slot.to_string();
     let (source, target) = (name(model.from.0), name(to.0));
     for (node, what, other) in [(to, "IMPORTING", source), (model.from, "MIGRATING", target)] {
         let command = ["CLUSTER", "SETSLOT", &number, what, &other].map(str::as_bytes);
         admins[node.0].must(&command);
     }
-    let home = moved.iter().find(|moving| moving.slot == slot).map_or(model.from.0, |moving| moving.home);
-    Some(Moving { slot, tag, home, model, off: false })
+    let home = moved
+        .iter()
+        .find(|moving| moving.slot == slot)
+        .map_or(model.from.0, |moving| moving.home);
+    Some(Moving {
+        slot,
+        tag,
+        home,
+        model,
+        off: false,
+    })
 }
 
 /// Moves some of the keys that may be there.
-fn carry(both: &mut Both<'_>, admins: &mut [RealConn], moving: &Moving, back: bool, most: u8, rng: &mut Rng) {
+fn carry(
+    both: &mut Both<'_>,
+    admins: &mut [RealConn],
+    moving: &Moving,
+    back: bool,
+    most: u8,
+    rng: &mut Rng,
+) {
     let Migration { from, to, .. } = moving.model;
     let (from, to) = if back { (to, from) } else { (from, to) };
-    let mut keys: Vec<String> = (0..4).map(|number| format!("{{{}}}k{number}", moving.tag)).collect();
+    let mut keys: Vec<String> = (0..4)
+        .map(|number| format!("{{{}}}k{number}", moving.tag))
+        .collect();
     keys.push(format!("dlock:{{{}}}", moving.tag));
     rng.shuffle(&mut keys);
     for key in keys.iter().take(most.into()) {
@@ -202,7 +268,11 @@ fn carry(both: &mut Both<'_>, admins: &mut [RealConn], moving: &Moving, back: bo
         let now = both.now();
         let model = both.model.migrate_key(now, from, to, key.as_bytes());
         both.note(format!("{key} moves from {} to {}: {real}", from.0, to.0));
-        assert_eq!(real, model, "seed {}: {key} moves from {} to {}", both.seed, from.0, to.0);
+        assert_eq!(
+            real, model,
+            "seed {}: {key} moves from {} to {}",
+            both.seed, from.0, to.0
+        );
         if !real && most == u8::MAX {
             // One of the name is there: what is behind must go for the slot to move.
             admins[from.0].ask(&[b"ASKING"]);
@@ -215,7 +285,14 @@ fn carry(both: &mut Both<'_>, admins: &mut [RealConn], moving: &Moving, back: bo
 /// Whether the key is no longer where it was.
 fn migrate(real: &Real, admin: &mut RealConn, to: usize, key: &str) -> bool {
     let port = (usize::from(real.first_port) + to).to_string();
-    let reply = admin.ask(&[b"MIGRATE", b"127.0.0.1", port.as_bytes(), key.as_bytes(), b"0", b"5000"]);
+    let reply = admin.ask(&[
+        b"MIGRATE",
+        b"127.0.0.1",
+        port.as_bytes(),
+        key.as_bytes(),
+        b"0",
+        b"5000",
+    ]);
     match reply {
         Value::Line('+', _) => true,
         Value::Line('-', line) if line.contains("BUSYKEY") => false,
@@ -236,7 +313,13 @@ fn put_back(real: &Real, admins: &mut [RealConn], open: Option<&Moving>, moved: 
         if moved.iter().any(|other| other.slot == moving.slot) {
             let from = name((moving.home + 1) % MASTERS);
             // That fails where it has come home already.
-            let reply = admins[moving.home].ask(&[b"CLUSTER", b"SETSLOT", slot.as_bytes(), b"IMPORTING", from.as_bytes()]);
+            let reply = admins[moving.home].ask(&[
+                b"CLUSTER",
+                b"SETSLOT",
+                slot.as_bytes(),
+                b"IMPORTING",
+                from.as_bytes(),
+            ]);
             if !reply.is_error() {
                 give(real, admins, moving.slot, moving.home);
             }
@@ -247,7 +330,13 @@ fn put_back(real: &Real, admins: &mut [RealConn], open: Option<&Moving>, moved: 
 /// A server that imports a slot takes it, and all others know of that before this ends.
 fn give(real: &Real, admins: &mut [RealConn], slot: u16, to: usize) {
     let (slot, id) = (slot.to_string(), name(to));
-    let command = [b"CLUSTER", b"SETSLOT", slot.as_bytes(), b"NODE", id.as_bytes()];
+    let command = [
+        b"CLUSTER",
+        b"SETSLOT",
+        slot.as_bytes(),
+        b"NODE",
+        id.as_bytes(),
+    ];
     admins[to].must(&command);
     // Later servers tell all others of it at once. Whom an old one greets hears of its epoch now, and not with one of
     // the next heartbeats.
@@ -259,7 +348,10 @@ fn give(real: &Real, admins: &mut [RealConn], slot: u16, to: usize) {
     let until = Instant::now() + Duration::from_secs(20);
     let epoch = epoch_of(&mut admins[to], &id);
     while !admins.iter_mut().all(|admin| epoch_of(admin, &id) == epoch) {
-        assert!(Instant::now() < until, "the servers do not hear of epoch {epoch}");
+        assert!(
+            Instant::now() < until,
+            "the servers do not hear of epoch {epoch}"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
     for other in (0..MASTERS).filter(|other| *other != to) {
@@ -273,6 +365,12 @@ fn epoch_of(admin: &mut RealConn, id: &str) -> String {
         panic!("nodes are told as text");
     };
     let text = String::from_utf8_lossy(&text).into_owned();
-    let line = text.lines().find(|line| line.starts_with(id)).expect("the server is known");
-    line.split(' ').nth(6).expect("a line has an epoch").to_owned()
+    let line = text
+        .lines()
+        .find(|line| line.starts_with(id))
+        .expect("the server is known");
+    line.split(' ')
+        .nth(6)
+        .expect("a line has an epoch")
+        .to_owned()
 }

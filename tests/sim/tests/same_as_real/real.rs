@@ -23,13 +23,24 @@ pub(crate) struct Real {
 impl Real {
     pub(crate) fn start(masters: usize) -> Self {
         let program = std::env::var("DLOCK_REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
-        let version = Command::new(&program).arg("--version").output().expect("the server can be started");
+        let version = Command::new(&program)
+            .arg("--version")
+            .output()
+            .expect("the server can be started");
         let version = String::from_utf8_lossy(&version.stdout).into_owned();
-        let flavour = Flavour::ALL.into_iter().find(|flavour| version.contains(&format!("v={} ", flavour.version())));
+        let flavour = Flavour::ALL
+            .into_iter()
+            .find(|flavour| version.contains(&format!("v={} ", flavour.version())));
         let flavour = flavour.unwrap_or_else(|| panic!("{version} is not simulated"));
         let (first_port, held) = free_ports(masters);
-        let folder = std::env::temp_dir().join(format!("dlock-sim-{}-{first_port}", std::process::id()));
-        let mut real = Self { children: Vec::new(), folder, first_port, flavour };
+        let folder =
+            std::env::temp_dir().join(format!("dlock-sim-{}-{first_port}", std::process::id()));
+        let mut real = Self {
+            children: Vec::new(),
+            folder,
+            first_port,
+            flavour,
+        };
         drop(held);
         for number in 0..masters {
             let child = real.launch(&program, number, masters);
@@ -48,14 +59,24 @@ impl Real {
     fn launch(&self, program: &str, number: usize, masters: usize) -> Child {
         let folder = self.folder.join(number.to_string());
         std::fs::create_dir_all(&folder).expect("a folder can be made");
-        let mut config = format!("bind 127.0.0.1\nport {}\nsave \"\"\nappendonly no\n", self.port(number));
+        let mut config = format!(
+            "bind 127.0.0.1\nport {}\nsave \"\"\nappendonly no\n",
+            self.port(number)
+        );
         if masters > 1 {
-            config += "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout 15000\n";
-            std::fs::write(folder.join("nodes.conf"), self.nodes_conf(number, masters)).expect("the folder is writable");
+            config +=
+                "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout 15000\n";
+            std::fs::write(folder.join("nodes.conf"), self.nodes_conf(number, masters))
+                .expect("the folder is writable");
         }
         std::fs::write(folder.join("redis.conf"), config).expect("the folder is writable");
         let mut command = Command::new(program);
-        command.arg("redis.conf").current_dir(&folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("redis.conf")
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         command.spawn().expect("the server can be started")
     }
 
@@ -79,14 +100,18 @@ impl Real {
             )
             .expect("a text takes everything");
         }
-        writeln!(text, "vars currentEpoch {masters} lastVoteEpoch 0").expect("a text takes everything");
+        writeln!(text, "vars currentEpoch {masters} lastVoteEpoch 0")
+            .expect("a text takes everything");
         text
     }
 
     fn wait_ready(&self, number: usize, in_cluster: bool) {
         let until = Instant::now() + Duration::from_secs(30);
         loop {
-            assert!(Instant::now() < until, "server {number} is not ready in time");
+            assert!(
+                Instant::now() < until,
+                "server {number} is not ready in time"
+            );
             std::thread::sleep(Duration::from_millis(20));
             if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port(number))).is_err() {
                 continue;
@@ -103,10 +128,16 @@ impl Real {
     }
 
     pub(crate) fn connect(&self, number: usize) -> RealConn {
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port(number))).expect("the server accepts");
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port(number)))
+            .expect("the server accepts");
         stream.set_nodelay(true).expect("a socket takes options");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket takes options");
-        RealConn { stream, decoder: Decoder::default() }
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .expect("a socket takes options");
+        RealConn {
+            stream,
+            decoder: Decoder::default(),
+        }
     }
 }
 
@@ -166,7 +197,10 @@ impl RealConn {
 
     fn read_more(&mut self) {
         let mut buffer = [0; 16384];
-        let length = self.stream.read(&mut buffer).expect("the server answers in time");
+        let length = self
+            .stream
+            .read(&mut buffer)
+            .expect("the server answers in time");
         assert!(length > 0, "the server has closed the connection");
         self.decoder.add(&buffer[..length]);
     }

@@ -42,7 +42,9 @@ impl Decoder {
     pub(crate) fn until(&mut self, marker: &str) -> Option<Vec<Value>> {
         while let Some(value) = self.next() {
             let is_marker = match &value {
-                Value::Many('*', items) => items.len() == 2 && items[0].is("pong") && items[1].is(marker),
+                Value::Many('*', items) => {
+                    items.len() == 2 && items[0].is("pong") && items[1].is(marker)
+                }
                 value => value.is(marker),
             };
             if is_marker {

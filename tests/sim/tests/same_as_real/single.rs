@@ -31,12 +31,20 @@ pub(crate) fn compare(seeds: Range<u64>) {
 
 /// The same start for both sides.
 fn fresh<'r>(real: &'r Real, admin: &mut RealConn, seed: u64) -> Both<'r> {
-    for command in [&["CONFIG", "SET", "maxmemory", "0"][..], &["CONFIG", "SET", "min-replicas-to-write", "0"], &["FLUSHALL"], &["SCRIPT", "FLUSH"]] {
+    for command in [
+        &["CONFIG", "SET", "maxmemory", "0"][..],
+        &["CONFIG", "SET", "min-replicas-to-write", "0"],
+        &["FLUSHALL"],
+        &["SCRIPT", "FLUSH"],
+    ] {
         let command: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
         admin.must(&command);
     }
     let began = Instant::now();
-    let config = FleetConfig { wall_micros: time(admin), ..FleetConfig::default() };
+    let config = FleetConfig {
+        wall_micros: time(admin),
+        ..FleetConfig::default()
+    };
     Both::new(real, Fleet::single(real.flavour, config), began, seed)
 }
 
@@ -46,7 +54,9 @@ pub(crate) fn time(admin: &mut RealConn) -> u64 {
         panic!("the time has two parts");
     };
     let part = |at: usize| match &parts[at] {
-        Value::Bulk(digits) => String::from_utf8_lossy(digits).parse::<u64>().expect("a number"),
+        Value::Bulk(digits) => String::from_utf8_lossy(digits)
+            .parse::<u64>()
+            .expect("a number"),
         other => panic!("{other:?} is no number"),
     };
     part(0) * 1_000_000 + part(1)
@@ -61,8 +71,17 @@ fn sequence(real: &Real, admin: &mut RealConn, seed: u64) {
     both.resp3(0);
     both.resp3(2);
     let sharded = real.flavour.has_sharded_channels();
-    let publish: &[&str] = if sharded { &["S5", "P5", "L5", "R5", ""] } else { &["P5", "L5", "R5", ""] };
-    let mut locks = Locks { keys: &LOCKS, micros: time(admin), publish, tokens: Vec::new() };
+    let publish: &[&str] = if sharded {
+        &["S5", "P5", "L5", "R5", ""]
+    } else {
+        &["P5", "L5", "R5", ""]
+    };
+    let mut locks = Locks {
+        keys: &LOCKS,
+        micros: time(admin),
+        publish,
+        tokens: Vec::new(),
+    };
     both.ask(2, &[words(&["SUBSCRIBE", "c0"])]);
     let drawn_clock = rng.bool();
     for _ in 0..rng.usize(10..30) {
@@ -72,7 +91,10 @@ fn sequence(real: &Real, admin: &mut RealConn, seed: u64) {
             3 => both.ask(conn, &[commands::draw_other(&mut rng)]),
             4..6 => both.ask(conn, &[scripts::draw(&mut rng, KEYS)]),
             6 => {
-                let requests = [commands::draw(&mut rng, KEYS), commands::draw(&mut rng, KEYS)];
+                let requests = [
+                    commands::draw(&mut rng, KEYS),
+                    commands::draw(&mut rng, KEYS),
+                ];
                 both.ask(conn, &requests);
             }
             7 => subscribe(&mut rng, &mut both, sharded),
@@ -90,11 +112,23 @@ fn lock(rng: &mut Rng, both: &mut Both<'_>, locks: &mut Locks<'_>, conn: usize, 
     let clock = drawn_clock.then_some(CLOCK);
     if drawn_clock {
         locks.micros = match rng.u8(0..8) {
-            0 => locks.micros.saturating_sub(commands::pick(rng, &[500_000, 5_000_000])),
+            0 => locks
+                .micros
+                .saturating_sub(commands::pick(rng, &[500_000, 5_000_000])),
             _ => locks.micros + commands::pick(rng, &[1, 1_000, 2_000_000, 31_000_000]),
         };
         let (seconds, micros) = (locks.micros / 1_000_000, locks.micros % 1_000_000);
-        both.ask(conn, &[words(&["HSET", CLOCK, "s", &seconds.to_string(), "u", &micros.to_string()])]);
+        both.ask(
+            conn,
+            &[words(&[
+                "HSET",
+                CLOCK,
+                "s",
+                &seconds.to_string(),
+                "u",
+                &micros.to_string(),
+            ])],
+        );
     }
     locks.tokens.push(locks.micros);
     let mut request = words(&["EVAL", &scripts::library(script, clock)]);
@@ -113,7 +147,11 @@ fn subscribe(rng: &mut Rng, both: &mut Both<'_>, sharded: bool) {
         _ => words(&["PUBLISH", channel, "hello"]),
     };
     // Who listens in RESP2 may ask nothing else.
-    let conn = if command[0].starts_with(b"P") || command[0].starts_with(b"SP") { rng.usize(0..2) } else { 2 };
+    let conn = if command[0].starts_with(b"P") || command[0].starts_with(b"SP") {
+        rng.usize(0..2)
+    } else {
+        2
+    };
     both.ask(conn, &[command]);
 }
 
@@ -123,12 +161,22 @@ fn trouble(rng: &mut Rng, both: &mut Both<'_>, admin: &mut RealConn) {
     match rng.u8(0..4) {
         0 | 1 => {
             both.note(format!("memory is full: {on}"));
-            admin.must(&[b"CONFIG", b"SET", b"maxmemory", if on { b"1" } else { b"0" }]);
+            admin.must(&[
+                b"CONFIG",
+                b"SET",
+                b"maxmemory",
+                if on { b"1" } else { b"0" },
+            ]);
             both.model.set_full(node, on);
         }
         2 => {
             both.note(format!("replicas are wanted: {on}"));
-            admin.must(&[b"CONFIG", b"SET", b"min-replicas-to-write", if on { b"1" } else { b"0" }]);
+            admin.must(&[
+                b"CONFIG",
+                b"SET",
+                b"min-replicas-to-write",
+                if on { b"1" } else { b"0" },
+            ]);
             both.model.set_min_replicas(node, usize::from(on));
         }
         _ => {

@@ -63,11 +63,15 @@ impl Value {
     /// Whether the other is the same, but for times that differ by so many microseconds or milliseconds at most.
     pub(crate) fn is_like(&self, other: &Self, micros: u64) -> bool {
         match (self, other) {
-            (Self::Line(kind, line), Self::Line(of, other)) => kind == of && alike(line.as_bytes(), other.as_bytes(), micros),
+            (Self::Line(kind, line), Self::Line(of, other)) => {
+                kind == of && alike(line.as_bytes(), other.as_bytes(), micros)
+            }
             (Self::Bulk(text), Self::Bulk(other)) => alike(text, other, micros),
             (Self::Many(kind, items), Self::Many(of, others)) => {
                 let mut pairs = items.iter().zip(others);
-                kind == of && items.len() == others.len() && pairs.all(|(item, other)| item.is_like(other, micros))
+                kind == of
+                    && items.len() == others.len()
+                    && pairs.all(|(item, other)| item.is_like(other, micros))
             }
             _ => false,
         }
@@ -95,7 +99,9 @@ fn alike(text: &[u8], other: &[u8], micros: u64) -> bool {
         && parts.iter().zip(&others).all(|(part, other)| {
             let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
             match (number(part), number(other)) {
-                (Some(a), Some(b)) => a == b || a.min(b) >= 500 && a.abs_diff(b) <= micros.min(a.min(b) / 2),
+                (Some(a), Some(b)) => {
+                    a == b || a.min(b) >= 500 && a.abs_diff(b) <= micros.min(a.min(b) / 2)
+                }
                 _ => part == other,
             }
         })

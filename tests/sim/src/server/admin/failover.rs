@@ -44,13 +44,24 @@ impl Fleet {
     fn take_over(&mut self, now: Duration, replica: NodeId, old: NodeId) {
         // Voters know the latest epoch.
         let latest = self.nodes.iter().filter(|node| node.alive);
-        let latest = latest.filter_map(|node| node.cluster.as_ref()).map(|view| view.epoch).max().unwrap_or(0);
+        let latest = latest
+            .filter_map(|node| node.cluster.as_ref())
+            .map(|view| view.epoch)
+            .max()
+            .unwrap_or(0);
         let history = self.new_history();
-        let open = self.nodes[old.0].cluster.as_ref().map(|view| (view.migrating.clone(), view.importing.clone()));
+        let open = self.nodes[old.0]
+            .cluster
+            .as_ref()
+            .map(|view| (view.migrating.clone(), view.importing.clone()));
         let flavour = self.flavour();
         let node = self.at(now, replica);
         let step = node.replication.step;
-        node.replication = Replication { history, step, ..Replication::default() };
+        node.replication = Replication {
+            history,
+            step,
+            ..Replication::default()
+        };
         let Some(view) = node.cluster.as_mut() else {
             return;
         };
@@ -67,7 +78,11 @@ impl Fleet {
             // Valkey replicates which slots are moving.
             (view.migrating, view.importing) = (migrating, importing);
         }
-        node.silence_slots(|slot| ranges.iter().any(|(first, last)| (*first..=*last).contains(&slot)));
+        node.silence_slots(|slot| {
+            ranges
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&slot))
+        });
         node.greet();
     }
 }

@@ -69,7 +69,10 @@ impl Fleet {
         if !node.is_awake() {
             return;
         }
-        let conns = node.conns.iter().filter(|(_, conn)| conn.is_subscriber() == subscribers);
+        let conns = node
+            .conns
+            .iter()
+            .filter(|(_, conn)| conn.is_subscriber() == subscribers);
         let conns: Vec<ConnId> = conns.map(|(id, _)| *id).collect();
         for conn in conns {
             node.hang_up(conn);

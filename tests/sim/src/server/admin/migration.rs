@@ -14,8 +14,16 @@ impl Fleet {
         if from == to || !self.serves(from) || !self.serves(to) {
             return None;
         }
-        self.at(now, to).cluster.as_mut()?.importing.insert(slot, from);
-        self.at(now, from).cluster.as_mut()?.migrating.insert(slot, to);
+        self.at(now, to)
+            .cluster
+            .as_mut()?
+            .importing
+            .insert(slot, from);
+        self.at(now, from)
+            .cluster
+            .as_mut()?
+            .migrating
+            .insert(slot, to);
         Some(Migration { slot, from, to })
     }
 
@@ -96,12 +104,18 @@ impl Fleet {
 
     fn keys_in(&self, node: NodeId, slot: u16) -> impl Iterator<Item = &Vec<u8>> {
         let data = &self.nodes[node.0].data;
-        data.iter().map(|(key, _)| key).filter(move |key| slot_of(key) == slot)
+        data.iter()
+            .map(|(key, _)| key)
+            .filter(move |key| slot_of(key) == slot)
     }
 
     fn carry(&mut self, now: Duration, slot: u16, from: NodeId, to: NodeId, most: usize) -> usize {
         let keys: Vec<Vec<u8>> = self.keys_in(from, slot).cloned().collect();
-        let gone = keys.iter().take(most).filter(|key| self.migrate_key(now, from, to, key)).count();
+        let gone = keys
+            .iter()
+            .take(most)
+            .filter(|key| self.migrate_key(now, from, to, key))
+            .count();
         keys.len() - gone
     }
 
@@ -120,7 +134,9 @@ impl Fleet {
         let target = self.at(now, to);
         // What is sent is how long the key has to live, which the other server counts by its own clock.
         let arrives_at = target.millis();
-        entry.expires = entry.expires.map(|at| arrives_at + at.saturating_sub(sent_at).max(1));
+        entry.expires = entry
+            .expires
+            .map(|at| arrives_at + at.saturating_sub(sent_at).max(1));
         if target.full || target.look_up(key).is_some() {
             target.replicate();
             return false;

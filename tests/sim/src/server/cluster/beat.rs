@@ -45,7 +45,10 @@ impl View {
     }
 
     fn beat(&self, about: NodeId) -> Beat {
-        let suspects = self.others().filter(|node| self.peer(*node).suspect).collect();
+        let suspects = self
+            .others()
+            .filter(|node| self.peer(*node).suspect)
+            .collect();
         Beat {
             about,
             replica_of: self.peer(about).replica_of,
@@ -88,7 +91,11 @@ impl Node {
             view.nodes[beat.about.0].epoch = beat.epoch;
             // Two with one epoch: the later one of them takes another.
             let mine = view.peer(me);
-            if from == beat.about && mine.replica_of.is_none() && mine.epoch == beat.epoch && from < me {
+            if from == beat.about
+                && mine.replica_of.is_none()
+                && mine.epoch == beat.epoch
+                && from < me
+            {
                 view.bump();
             }
             self.hear_claims(beat.about, beat.epoch, &beat.claims);
@@ -105,7 +112,8 @@ impl Node {
         if from != beat.about || beat.replica_of.is_some() {
             return;
         }
-        let overlaps = |first: u16, last: u16| beat.claims.iter().any(|c| c.0 <= last && first <= c.1);
+        let overlaps =
+            |first: u16, last: u16| beat.claims.iter().any(|c| c.0 <= last && first <= c.1);
         let newer = view.owners.iter().find(|(first, last, owner)| {
             *owner != from && view.peer(*owner).epoch > beat.epoch && overlaps(*first, *last)
         });

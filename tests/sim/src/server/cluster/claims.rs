@@ -67,7 +67,13 @@ impl Node {
     /// Removes the keys of slots that are no longer this server's.
     fn clear_slots(&mut self, slots: &[u16]) {
         let is_lost = |key: &&Vec<u8>| slots.binary_search(&slot_of(key)).is_ok();
-        let keys: Vec<_> = self.data.iter().map(|(key, _)| key).filter(is_lost).cloned().collect();
+        let keys: Vec<_> = self
+            .data
+            .iter()
+            .map(|(key, _)| key)
+            .filter(is_lost)
+            .cloned()
+            .collect();
         for key in keys {
             self.drop_key(&key);
         }
@@ -76,7 +82,13 @@ impl Node {
 }
 
 impl View {
-    fn settle(&mut self, flavour: Flavour, sender: NodeId, epoch: u64, claims: &[(u16, u16)]) -> Outcome {
+    fn settle(
+        &mut self,
+        flavour: Flavour,
+        sender: NodeId,
+        epoch: u64,
+        claims: &[(u16, u16)],
+    ) -> Outcome {
         let master = self.my_master();
         let valkey = flavour == Flavour::Valkey81;
         let mut outcome = Outcome::default();
@@ -120,7 +132,10 @@ impl View {
 
     /// Valkey: a slot changes hands while it moves.
     fn follow_migration(&mut self, slot: u16, sender: NodeId) {
-        if self.migrating.contains_key(&slot) && self.master_of(sender) != self.my_master() && !self.is_in_my_shard(sender) {
+        if self.migrating.contains_key(&slot)
+            && self.master_of(sender) != self.my_master()
+            && !self.is_in_my_shard(sender)
+        {
             self.migrating.remove(&slot);
         }
         if let Some(source) = self.importing.get(&slot).copied()
@@ -139,16 +154,30 @@ impl View {
     }
 
     /// What the sender no longer claims.
-    fn note_unclaimed(&mut self, flavour: Flavour, sender: NodeId, claims: &[(u16, u16)], outcome: &mut Outcome) {
+    fn note_unclaimed(
+        &mut self,
+        flavour: Flavour,
+        sender: NodeId,
+        claims: &[(u16, u16)],
+        outcome: &mut Outcome,
+    ) {
         if flavour == Flavour::Redis62 {
             return;
         }
-        let claimed = |slot: u16| claims.iter().any(|(first, last)| (*first..=*last).contains(&slot));
+        let claimed = |slot: u16| {
+            claims
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&slot))
+        };
         for (first, last) in self.owners.of(sender) {
-            if claims.iter().any(|claim| claim.0 <= first && last <= claim.1) {
+            if claims
+                .iter()
+                .any(|claim| claim.0 <= first && last <= claim.1)
+            {
                 continue;
             }
-            self.unclaimed.extend((first..=last).filter(|slot| !claimed(*slot)));
+            self.unclaimed
+                .extend((first..=last).filter(|slot| !claimed(*slot)));
         }
         if flavour != Flavour::Valkey81 || self.my_master() != self.me {
             return;

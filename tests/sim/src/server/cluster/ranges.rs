@@ -12,8 +12,13 @@ pub(in super::super) struct Ranges(Vec<(u16, NodeId)>);
 impl Ranges {
     /// Spreads all slots evenly.
     pub(in super::super) fn even(masters: usize) -> Self {
-        let first = |master: usize| u16::try_from(usize::from(END) * master / masters).unwrap_or(END);
-        Self((0..masters).map(|master| (first(master), NodeId(master))).collect())
+        let first =
+            |master: usize| u16::try_from(usize::from(END) * master / masters).unwrap_or(END);
+        Self(
+            (0..masters)
+                .map(|master| (first(master), NodeId(master)))
+                .collect(),
+        )
     }
 
     pub(in super::super) fn owner(&self, slot: u16) -> NodeId {
@@ -24,7 +29,10 @@ impl Ranges {
     /// First and last slot of each range, with its owner.
     pub(in super::super) fn iter(&self) -> impl Iterator<Item = (u16, u16, NodeId)> {
         let ends = self.0.iter().skip(1).map(|(first, _)| *first).chain([END]);
-        self.0.iter().zip(ends).map(|((first, owner), end)| (*first, end - 1, *owner))
+        self.0
+            .iter()
+            .zip(ends)
+            .map(|((first, owner), end)| (*first, end - 1, *owner))
     }
 
     pub(in super::super) fn set(&mut self, first: u16, last: u16, owner: NodeId) {
@@ -62,7 +70,10 @@ mod tests {
     fn ranges_split_and_join() {
         let mut ranges = Ranges::even(2);
         ranges.set(5, 6, NodeId(1));
-        let list: Vec<_> = ranges.iter().map(|(first, last, owner)| (first, last, owner.0)).collect();
+        let list: Vec<_> = ranges
+            .iter()
+            .map(|(first, last, owner)| (first, last, owner.0))
+            .collect();
         assert_eq!(list, [(0, 4, 0), (5, 6, 1), (7, 8191, 0), (8192, 16383, 1)]);
         assert_eq!([4, 5, 6, 7].map(|slot| ranges.owner(slot).0), [0, 1, 1, 0]);
         ranges.set(5, 6, NodeId(0));

@@ -20,7 +20,11 @@ impl Redirect {
     /// What the client is told.
     pub(in super::super) fn line(self, config: &FleetConfig) -> String {
         let to = |word, slot, node: NodeId| {
-            format!("{word} {slot} {}:{}", config.host, usize::from(config.first_port) + node.0)
+            format!(
+                "{word} {slot} {}:{}",
+                config.host,
+                usize::from(config.first_port) + node.0
+            )
         };
         match self {
             Self::CrossSlot => "CROSSSLOT Keys in request don't hash to the same slot".into(),
@@ -81,7 +85,11 @@ impl View {
         {
             // Redis 6.2 asks the target even if it has some of the keys itself.
             let splits = existing > 0 && flavour != Flavour::Redis62;
-            return Some(if splits { Redirect::Unstable } else { Redirect::Ask(slot, *target) });
+            return Some(if splits {
+                Redirect::Unstable
+            } else {
+                Redirect::Ask(slot, *target)
+            });
         }
         if importing && wish.asking {
             return (several && missing > 0).then_some(Redirect::Unstable);

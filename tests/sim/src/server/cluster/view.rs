@@ -48,7 +48,11 @@ impl View {
     /// At the start: masters first, then their replicas in turn.
     pub(in super::super) fn new(me: NodeId, masters: usize, count: usize) -> Self {
         let peer = |number: usize| Peer {
-            epoch: if number < masters { number as u64 + 1 } else { 0 },
+            epoch: if number < masters {
+                number as u64 + 1
+            } else {
+                0
+            },
             replica_of: (number >= masters).then(|| NodeId(number % masters)),
             ..Peer::default()
         };
@@ -81,13 +85,17 @@ impl View {
 
     pub(in super::super) fn others(&self) -> impl Iterator<Item = NodeId> + use<> {
         let me = self.me;
-        (0..self.nodes.len()).map(NodeId).filter(move |node| *node != me)
+        (0..self.nodes.len())
+            .map(NodeId)
+            .filter(move |node| *node != me)
     }
 
     /// The others of this server's shard.
     pub(in super::super) fn shard(&self) -> Vec<NodeId> {
         let master = self.my_master();
-        self.others().filter(|node| self.master_of(*node) == master).collect()
+        self.others()
+            .filter(|node| self.master_of(*node) == master)
+            .collect()
     }
 
     /// Takes a new epoch for what this server serves.

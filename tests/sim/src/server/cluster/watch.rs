@@ -41,14 +41,20 @@ impl Node {
 impl View {
     fn suspect(&mut self, now: Duration, timeout: Duration) {
         let others: Vec<NodeId> = self.others().collect();
-        let masters: Vec<NodeId> = (0..self.nodes.len()).map(NodeId).filter(|node| self.votes(*node)).collect();
+        let masters: Vec<NodeId> = (0..self.nodes.len())
+            .map(NodeId)
+            .filter(|node| self.votes(*node))
+            .collect();
         let me = self.me;
         for other in others {
             let peer = &mut self.nodes[other.0];
             peer.suspect = now.saturating_sub(peer.heard) > timeout;
-            peer.reports.retain(|_, at| now.saturating_sub(*at) <= timeout * 2);
+            peer.reports
+                .retain(|_, at| now.saturating_sub(*at) <= timeout * 2);
             if peer.suspect {
-                let reports = masters.iter().filter(|m| **m == me || peer.reports.contains_key(*m));
+                let reports = masters
+                    .iter()
+                    .filter(|m| **m == me || peer.reports.contains_key(*m));
                 peer.failed |= reports.count() > masters.len() / 2;
             }
         }
@@ -59,7 +65,10 @@ impl View {
     }
 
     fn lacks_quorum(&self) -> bool {
-        let masters: Vec<NodeId> = (0..self.nodes.len()).map(NodeId).filter(|node| self.votes(*node)).collect();
+        let masters: Vec<NodeId> = (0..self.nodes.len())
+            .map(NodeId)
+            .filter(|node| self.votes(*node))
+            .collect();
         let reachable = masters.iter().filter(|m| {
             let peer = self.peer(**m);
             !peer.suspect && !peer.failed
@@ -68,6 +77,8 @@ impl View {
     }
 
     fn has_gaps(&self) -> bool {
-        self.owners.iter().any(|(_, _, owner)| self.peer(owner).failed)
+        self.owners
+            .iter()
+            .any(|(_, _, owner)| self.peer(owner).failed)
     }
 }

@@ -11,7 +11,15 @@ use crate::server::node::Node;
 use crate::server::resp::Reply;
 
 /// What subscribers that speak RESP2 may still ask.
-const IN_RESP2: [&str; 7] = ["ping", "subscribe", "ssubscribe", "unsubscribe", "sunsubscribe", "quit", "reset"];
+const IN_RESP2: [&str; 7] = [
+    "ping",
+    "subscribe",
+    "ssubscribe",
+    "unsubscribe",
+    "sunsubscribe",
+    "quit",
+    "reset",
+];
 
 impl Node {
     /// A client's request.
@@ -55,7 +63,10 @@ impl Node {
         if spec.writes() && self.is_replica() {
             return refuse(READ_ONLY);
         }
-        if !caller.resp3 && !IN_RESP2.contains(&spec.name) && self.conns[&caller.conn].is_subscriber() {
+        if !caller.resp3
+            && !IN_RESP2.contains(&spec.name)
+            && self.conns[&caller.conn].is_subscriber()
+        {
             return Err(Reply::error(not_for_subscribers(flavour, spec.name)));
         }
         if self.loading && !spec.runs_while_loading(flavour) {
@@ -65,7 +76,12 @@ impl Node {
     }
 
     /// Where a command is to go, unless it is served here.
-    pub(in super::super) fn redirect(&self, caller: Caller, spec: &Spec, args: &[&[u8]]) -> Option<Redirect> {
+    pub(in super::super) fn redirect(
+        &self,
+        caller: Caller,
+        spec: &Spec,
+        args: &[&[u8]],
+    ) -> Option<Redirect> {
         let view = self.cluster.as_ref()?;
         let wish = Wish {
             keys: keys(spec, args),
@@ -91,13 +107,17 @@ fn keys<'a>(spec: &Spec, args: &'a [&'a [u8]]) -> &'a [&'a [u8]] {
         Keys::All | Keys::Channels => &args[1..],
         Keys::Counted => {
             let count = integer(args[2]).and_then(|count| usize::try_from(count).ok());
-            count.and_then(|count| args.get(3..3 + count)).unwrap_or_default()
+            count
+                .and_then(|count| args.get(3..3 + count))
+                .unwrap_or_default()
         }
     }
 }
 
 pub(super) fn wrong_arity(name: &str) -> Reply {
-    Reply::error(format!("ERR wrong number of arguments for '{name}' command"))
+    Reply::error(format!(
+        "ERR wrong number of arguments for '{name}' command"
+    ))
 }
 
 fn loading(flavour: Flavour) -> &'static str {
@@ -112,5 +132,7 @@ fn not_for_subscribers(flavour: Flavour, name: &str) -> String {
         Flavour::Redis62 => "(P)SUBSCRIBE / (P)UNSUBSCRIBE",
         _ => "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE",
     };
-    format!("ERR Can't execute '{name}': only {which} / PING / QUIT / RESET are allowed in this context")
+    format!(
+        "ERR Can't execute '{name}': only {which} / PING / QUIT / RESET are allowed in this context"
+    )
 }

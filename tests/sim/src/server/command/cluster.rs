@@ -13,7 +13,9 @@ use crate::server::resp::Reply;
 /// `CLUSTER SLOTS | INFO | MYID | KEYSLOT | COUNTKEYSINSLOT`.
 pub(super) fn cluster(node: &mut Node, call: &Call<'_>) -> Reply {
     let known: [&[u8]; 5] = [b"SLOTS", b"INFO", b"MYID", b"KEYSLOT", b"COUNTKEYSINSLOT"];
-    let is_known = known.iter().any(|name| name.eq_ignore_ascii_case(call.args[1]));
+    let is_known = known
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(call.args[1]));
     let Some(view) = &node.cluster else {
         // Redis 6.2 looks at the subcommand later.
         return if is_known || node.flavour == Flavour::Redis62 {
@@ -27,10 +29,17 @@ pub(super) fn cluster(node: &mut Node, call: &Call<'_>) -> Reply {
         (b"INFO", []) => Reply::Text(info(view)),
         (b"MYID", []) => Reply::bulk(name(node.id)),
         (b"KEYSLOT", [key]) => Reply::Int(slot_of(key).into()),
-        (b"COUNTKEYSINSLOT", [slot]) => match integer(slot).and_then(|slot| u16::try_from(slot).ok()) {
-            Some(slot @ ..16384) => count(node.data.iter().filter(|(key, _)| slot_of(key) == slot).count()),
-            _ => Reply::error("ERR Invalid slot"),
-        },
+        (b"COUNTKEYSINSLOT", [slot]) => {
+            match integer(slot).and_then(|slot| u16::try_from(slot).ok()) {
+                Some(slot @ ..16384) => count(
+                    node.data
+                        .iter()
+                        .filter(|(key, _)| slot_of(key) == slot)
+                        .count(),
+                ),
+                _ => Reply::error("ERR Invalid slot"),
+            }
+        }
         _ => unknown_subcommand(node.flavour, call.args),
     }
 }
@@ -43,16 +52,26 @@ fn name(node: NodeId) -> String {
 fn slots(node: &Node, view: &View) -> Reply {
     let peer = |peer: NodeId| {
         let port = i64::from(node.config.first_port) + i64::try_from(peer.0).unwrap_or(0);
-        let mut parts = vec![Reply::bulk(&node.config.host), Reply::Int(port), Reply::bulk(name(peer))];
+        let mut parts = vec![
+            Reply::bulk(&node.config.host),
+            Reply::Int(port),
+            Reply::bulk(name(peer)),
+        ];
         if node.flavour != Flavour::Redis62 {
             parts.push(Reply::Map(Vec::new()));
         }
         Reply::Array(parts)
     };
     let range = |(first, last, master): (u16, u16, NodeId)| {
-        let mut parts = vec![Reply::Int(first.into()), Reply::Int(last.into()), peer(master)];
+        let mut parts = vec![
+            Reply::Int(first.into()),
+            Reply::Int(last.into()),
+            peer(master),
+        ];
         let all = (0..view.nodes.len()).map(NodeId);
-        let replicas = all.filter(|other| view.peer(*other).replica_of == Some(master) && !view.peer(*other).failed);
+        let replicas = all.filter(|other| {
+            view.peer(*other).replica_of == Some(master) && !view.peer(*other).failed
+        });
         parts.extend(replicas.map(peer));
         Reply::Array(parts)
     };
@@ -62,10 +81,18 @@ fn slots(node: &Node, view: &View) -> Reply {
 fn info(view: &View) -> String {
     let failed = |node: NodeId| view.peer(node).failed;
     let size = |wanted: bool| -> u32 {
-        let ranges = view.owners.iter().filter(|(_, _, owner)| failed(*owner) == wanted);
-        ranges.map(|(first, last, _)| u32::from(last - first) + 1).sum()
+        let ranges = view
+            .owners
+            .iter()
+            .filter(|(_, _, owner)| failed(*owner) == wanted);
+        ranges
+            .map(|(first, last, _)| u32::from(last - first) + 1)
+            .sum()
     };
-    let masters = (0..view.nodes.len()).map(NodeId).filter(|node| view.owners.has(*node)).count();
+    let masters = (0..view.nodes.len())
+        .map(NodeId)
+        .filter(|node| view.owners.has(*node))
+        .count();
     format!(
         "cluster_state:{}\r\ncluster_slots_assigned:16384\r\ncluster_slots_ok:{}\r\ncluster_slots_pfail:0\r\n\
          cluster_slots_fail:{}\r\ncluster_known_nodes:{}\r\ncluster_size:{masters}\r\n\

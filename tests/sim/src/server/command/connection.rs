@@ -57,7 +57,11 @@ pub(super) fn readwrite(node: &mut Node, call: &Call<'_>) -> Reply {
 
 pub(super) const NO_CLUSTER: &str = "ERR This instance has cluster support disabled";
 
-fn in_cluster(node: &mut Node, call: &Call<'_>, what: impl FnOnce(&mut super::super::node::Conn)) -> Reply {
+fn in_cluster(
+    node: &mut Node,
+    call: &Call<'_>,
+    what: impl FnOnce(&mut super::super::node::Conn),
+) -> Reply {
     if node.cluster.is_none() {
         return Reply::error(NO_CLUSTER);
     }
@@ -85,7 +89,9 @@ const WRONG_PASSWORD: &str = "WRONGPASS invalid username-password pair or user i
 pub(super) fn select(node: &mut Node, call: &Call<'_>) -> Reply {
     match integer(call.args[1]) {
         Some(0) => Reply::ok(),
-        Some(_) if node.cluster.is_some() => Reply::error("ERR SELECT is not allowed in cluster mode"),
+        Some(_) if node.cluster.is_some() => {
+            Reply::error("ERR SELECT is not allowed in cluster mode")
+        }
         Some(1..16) => Reply::error("ERR only database 0 is simulated"),
         Some(_) => Reply::error("ERR DB index is out of range"),
         None => Reply::error(NOT_A_NUMBER),
@@ -100,7 +106,9 @@ pub(super) fn hello(node: &mut Node, call: &Call<'_>) -> Reply {
         Some(Some(2)) => Some(false),
         Some(Some(3)) => Some(true),
         Some(Some(_)) => return Reply::error("NOPROTO unsupported protocol version"),
-        Some(None) => return Reply::error("ERR Protocol version is not an integer or out of range"),
+        Some(None) => {
+            return Reply::error("ERR Protocol version is not an integer or out of range");
+        }
     };
     while let Some(option) = options.next() {
         let left = options.as_slice();
@@ -124,9 +132,21 @@ pub(super) fn hello(node: &mut Node, call: &Call<'_>) -> Reply {
     };
     conn.resp3 = resp3.unwrap_or(conn.resp3);
     let proto = if conn.resp3 { 3 } else { 2 };
-    let server = if node.flavour == Flavour::Valkey81 { "valkey" } else { "redis" };
-    let mode = if node.cluster.is_some() { "cluster" } else { "standalone" };
-    let role = if node.is_replica() { "replica" } else { "master" };
+    let server = if node.flavour == Flavour::Valkey81 {
+        "valkey"
+    } else {
+        "redis"
+    };
+    let mode = if node.cluster.is_some() {
+        "cluster"
+    } else {
+        "standalone"
+    };
+    let role = if node.is_replica() {
+        "replica"
+    } else {
+        "master"
+    };
     // One of Redis's own data types comes as a module.
     let modules = match node.flavour {
         Flavour::Redis80 => vec![Reply::Map(vec![
@@ -142,7 +162,10 @@ pub(super) fn hello(node: &mut Node, call: &Call<'_>) -> Reply {
         pair("server", Reply::bulk(server)),
         pair("version", Reply::bulk(node.flavour.version())),
         pair("proto", Reply::Int(proto)),
-        pair("id", Reply::Int(i64::try_from(call.caller.conn.0).unwrap_or(0))),
+        pair(
+            "id",
+            Reply::Int(i64::try_from(call.caller.conn.0).unwrap_or(0)),
+        ),
         pair("mode", Reply::bulk(mode)),
         pair("role", Reply::bulk(role)),
         pair("modules", Reply::Array(modules)),
@@ -151,7 +174,9 @@ pub(super) fn hello(node: &mut Node, call: &Call<'_>) -> Reply {
 
 fn set_name(node: &mut Node, call: &Call<'_>, name: &[u8]) -> Option<Reply> {
     if name.iter().any(|byte| !(b'!'..=b'~').contains(byte)) {
-        return Some(Reply::error("ERR Client names cannot contain spaces, newlines or special characters."));
+        return Some(Reply::error(
+            "ERR Client names cannot contain spaces, newlines or special characters.",
+        ));
     }
     if let Some(conn) = node.conns.get_mut(&call.caller.conn) {
         conn.name = name.to_vec();

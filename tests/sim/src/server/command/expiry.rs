@@ -39,11 +39,18 @@ impl Conditions {
                 b"XX" => read.xx = true,
                 b"GT" => read.gt = true,
                 b"LT" => read.lt = true,
-                _ => return Err(format!("ERR Unsupported option {}", String::from_utf8_lossy(option))),
+                _ => {
+                    return Err(format!(
+                        "ERR Unsupported option {}",
+                        String::from_utf8_lossy(option)
+                    ));
+                }
             }
         }
         if read.nx && (read.xx || read.gt || read.lt) {
-            return Err("ERR NX and XX, GT or LT options at the same time are not compatible".into());
+            return Err(
+                "ERR NX and XX, GT or LT options at the same time are not compatible".into(),
+            );
         }
         if read.gt && read.lt {
             return Err("ERR GT and LT options at the same time are not compatible".into());
@@ -70,13 +77,18 @@ fn set(node: &mut Node, call: &Call<'_>, unit: i64, from_now: bool) -> Reply {
     };
     let now = i64::try_from(node.millis()).unwrap_or(i64::MAX);
     let base = if from_now { now } else { 0 };
-    let Some(at) = number.checked_mul(unit).and_then(|span| span.checked_add(base)) else {
+    let Some(at) = number
+        .checked_mul(unit)
+        .and_then(|span| span.checked_add(base))
+    else {
         return Reply::error(invalid_expiry(node.flavour, call.spec.name));
     };
     let Some(entry) = node.look_up(key) else {
         return Reply::Int(0);
     };
-    let current = entry.expires.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+    let current = entry
+        .expires
+        .map(|at| i64::try_from(at).unwrap_or(i64::MAX));
     if !conditions.allow(current, at) {
         return Reply::Int(0);
     }
@@ -90,7 +102,9 @@ fn set(node: &mut Node, call: &Call<'_>, unit: i64, from_now: bool) -> Reply {
 
 pub(super) fn persist(node: &mut Node, call: &Call<'_>) -> Reply {
     let key = call.args[1];
-    let expires = node.look_up(key).is_some_and(|entry| entry.expires.is_some());
+    let expires = node
+        .look_up(key)
+        .is_some_and(|entry| entry.expires.is_some());
     if expires {
         node.expire_at(key, None);
     }
@@ -101,7 +115,9 @@ pub(super) fn persist(node: &mut Node, call: &Call<'_>) -> Reply {
 fn when(node: &mut Node, call: &Call<'_>) -> i64 {
     match node.look_up(call.args[1]) {
         None => -2,
-        Some(entry) => entry.expires.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX)),
+        Some(entry) => entry
+            .expires
+            .map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX)),
     }
 }
 

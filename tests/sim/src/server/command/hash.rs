@@ -25,7 +25,9 @@ fn read(node: &mut Node, call: &Call<'_>, how: impl FnOnce(Option<&Fields>) -> R
 }
 
 fn value(fields: Option<&Fields>, field: &[u8]) -> Reply {
-    fields.and_then(|fields| fields.get(field)).map_or(Reply::Null, Reply::bulk)
+    fields
+        .and_then(|fields| fields.get(field))
+        .map_or(Reply::Null, Reply::bulk)
 }
 
 pub(super) fn hget(node: &mut Node, call: &Call<'_>) -> Reply {
@@ -34,7 +36,12 @@ pub(super) fn hget(node: &mut Node, call: &Call<'_>) -> Reply {
 
 pub(super) fn hmget(node: &mut Node, call: &Call<'_>) -> Reply {
     read(node, call, |fields| {
-        Reply::Array(call.args[2..].iter().map(|field| value(fields, field)).collect())
+        Reply::Array(
+            call.args[2..]
+                .iter()
+                .map(|field| value(fields, field))
+                .collect(),
+        )
     })
 }
 
@@ -44,29 +51,57 @@ pub(super) fn hlen(node: &mut Node, call: &Call<'_>) -> Reply {
 
 pub(super) fn hexists(node: &mut Node, call: &Call<'_>) -> Reply {
     read(node, call, |fields| {
-        Reply::Int(fields.is_some_and(|fields| fields.contains_key(call.args[2])).into())
+        Reply::Int(
+            fields
+                .is_some_and(|fields| fields.contains_key(call.args[2]))
+                .into(),
+        )
     })
 }
 
 pub(super) fn hstrlen(node: &mut Node, call: &Call<'_>) -> Reply {
     read(node, call, |fields| {
-        count(fields.and_then(|fields| fields.get(call.args[2])).map_or(0, Vec::len))
+        count(
+            fields
+                .and_then(|fields| fields.get(call.args[2]))
+                .map_or(0, Vec::len),
+        )
     })
 }
 
 pub(super) fn hgetall(node: &mut Node, call: &Call<'_>) -> Reply {
     read(node, call, |fields| {
         let pairs = fields.into_iter().flatten();
-        Reply::Map(pairs.map(|(field, value)| (Reply::bulk(field), Reply::bulk(value))).collect())
+        Reply::Map(
+            pairs
+                .map(|(field, value)| (Reply::bulk(field), Reply::bulk(value)))
+                .collect(),
+        )
     })
 }
 
 pub(super) fn hkeys(node: &mut Node, call: &Call<'_>) -> Reply {
-    read(node, call, |fields| Reply::Array(fields.into_iter().flat_map(Fields::keys).map(Reply::bulk).collect()))
+    read(node, call, |fields| {
+        Reply::Array(
+            fields
+                .into_iter()
+                .flat_map(Fields::keys)
+                .map(Reply::bulk)
+                .collect(),
+        )
+    })
 }
 
 pub(super) fn hvals(node: &mut Node, call: &Call<'_>) -> Reply {
-    read(node, call, |fields| Reply::Array(fields.into_iter().flat_map(Fields::values).map(Reply::bulk).collect()))
+    read(node, call, |fields| {
+        Reply::Array(
+            fields
+                .into_iter()
+                .flat_map(Fields::values)
+                .map(Reply::bulk)
+                .collect(),
+        )
+    })
 }
 
 /// `HSET` and `HMSET`.
@@ -74,7 +109,11 @@ pub(super) fn hset(node: &mut Node, call: &Call<'_>) -> Reply {
     let (args, is_old) = (call.args, call.spec.name == "hmset");
     if args.len() % 2 == 1 {
         // Redis 6.2 calls both by one name.
-        let name = if node.flavour == Flavour::Redis62 { "hset" } else { call.spec.name };
+        let name = if node.flavour == Flavour::Redis62 {
+            "hset"
+        } else {
+            call.spec.name
+        };
         return wrong_arity(name);
     }
     let Some(fields) = node.fields_of(args[1]) else {
@@ -91,10 +130,16 @@ pub(super) fn hset(node: &mut Node, call: &Call<'_>) -> Reply {
         }
     }
     node.note(|| {
-        let changes = args[2..].chunks_exact(2).map(|pair| (pair[0].to_vec(), pair[1].to_vec()));
+        let changes = args[2..]
+            .chunks_exact(2)
+            .map(|pair| (pair[0].to_vec(), pair[1].to_vec()));
         Effect::Set(args[1].to_vec(), changes.collect())
     });
-    if is_old { Reply::ok() } else { Reply::Int(created) }
+    if is_old {
+        Reply::ok()
+    } else {
+        Reply::Int(created)
+    }
 }
 
 pub(super) fn hsetnx(node: &mut Node, call: &Call<'_>) -> Reply {
@@ -125,7 +170,13 @@ pub(super) fn hincrby(node: &mut Node, call: &Call<'_>) -> Reply {
     };
     let text = sum.to_string();
     let set = [args[0], args[1], args[2], text.as_bytes()];
-    hset(node, &Call { args: &set, ..*call });
+    hset(
+        node,
+        &Call {
+            args: &set,
+            ..*call
+        },
+    );
     Reply::Int(sum)
 }
 
@@ -139,10 +190,18 @@ pub(super) fn hdel(node: &mut Node, call: &Call<'_>) -> Reply {
     let Some(fields) = node.fields_of(args[1]) else {
         return Reply::error(WRONG_TYPE);
     };
-    let gone = args[2..].iter().filter(|field| fields.shift_remove(**field).is_some()).count();
+    let gone = args[2..]
+        .iter()
+        .filter(|field| fields.shift_remove(**field).is_some())
+        .count();
     let empty = fields.is_empty();
     if gone > 0 && !empty {
-        node.note(|| Effect::Unset(args[1].to_vec(), args[2..].iter().map(|field| field.to_vec()).collect()));
+        node.note(|| {
+            Effect::Unset(
+                args[1].to_vec(),
+                args[2..].iter().map(|field| field.to_vec()).collect(),
+            )
+        });
     }
     if empty {
         node.drop_key(args[1]);

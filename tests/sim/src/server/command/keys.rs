@@ -15,7 +15,12 @@ pub(super) fn del(node: &mut Node, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn exists(node: &mut Node, call: &Call<'_>) -> Reply {
-    count(call.args[1..].iter().filter(|key| node.look_up(key).is_some()).count())
+    count(
+        call.args[1..]
+            .iter()
+            .filter(|key| node.look_up(key).is_some())
+            .count(),
+    )
 }
 
 pub(super) fn kind(node: &mut Node, call: &Call<'_>) -> Reply {

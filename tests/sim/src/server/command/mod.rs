@@ -38,7 +38,8 @@ pub(super) struct Call<'c> {
     pub(super) args: &'c [&'c [u8]],
 }
 
-pub(super) const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
+pub(super) const WRONG_TYPE: &str =
+    "WRONGTYPE Operation against a key holding the wrong kind of value";
 pub(super) const NOT_A_NUMBER: &str = "ERR value is not an integer or out of range";
 pub(super) const SYNTAX: &str = "ERR syntax error";
 pub(super) const FULL: &str = "OOM command not allowed when used memory > 'maxmemory'.";

@@ -25,7 +25,15 @@ mod tests {
 
     #[test]
     fn integers_have_one_notation() {
-        for (text, number) in [("0", Some(0)), ("-1", Some(-1)), ("+1", None), ("01", None), ("", None), ("-0", None), ("1 ", None)] {
+        for (text, number) in [
+            ("0", Some(0)),
+            ("-1", Some(-1)),
+            ("+1", None),
+            ("01", None),
+            ("", None),
+            ("-0", None),
+            ("1 ", None),
+        ] {
             assert_eq!(integer(text.as_bytes()), number, "{text}");
         }
     }

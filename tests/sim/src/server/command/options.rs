@@ -19,7 +19,9 @@ pub(super) fn set(node: &mut Node, call: &Call<'_>) -> Reply {
         } else if is("XX") && !unless {
             only_if = true;
         } else if (is("EX") || is("PX")) && life.is_none() && !options.as_slice().is_empty() {
-            life = options.next().map(|number| (*number, if is("EX") { 1000 } else { 1 }));
+            life = options
+                .next()
+                .map(|number| (*number, if is("EX") { 1000 } else { 1 }));
         } else {
             return Reply::error(SYNTAX);
         }
@@ -42,7 +44,13 @@ pub(super) fn set(node: &mut Node, call: &Call<'_>) -> Reply {
     if unless && there || only_if && !there {
         return Reply::Null;
     }
-    node.put(key, Entry { value: Value::Text(value.to_vec()), expires });
+    node.put(
+        key,
+        Entry {
+            value: Value::Text(value.to_vec()),
+            expires,
+        },
+    );
     Reply::ok()
 }
 

@@ -22,8 +22,16 @@ fn send(node: &mut Node, call: &Call<'_>, sharded: bool) -> Reply {
     let (channel, message) = (call.args[1], call.args[2]);
     let heard = node.tell(channel, message, sharded);
     if let Some(view) = &node.cluster {
-        let to = if sharded { view.shard() } else { view.others().collect() };
-        let message = Message { channel: channel.into(), message: message.into(), sharded };
+        let to = if sharded {
+            view.shard()
+        } else {
+            view.others().collect()
+        };
+        let message = Message {
+            channel: channel.into(),
+            message: message.into(),
+            sharded,
+        };
         for other in to {
             node.send(other, LinkItem::Message(message.clone()));
         }
@@ -73,9 +81,21 @@ pub(super) fn pubsub(node: &mut Node, call: &Call<'_>) -> Reply {
     };
     let rest = &call.args[2..];
     if list {
-        let is_wanted = |channel: &&Vec<u8>| rest.first().is_none_or(|pattern| matches(pattern, channel));
-        return Reply::Array(listeners.keys().filter(is_wanted).map(Reply::bulk).collect());
+        let is_wanted =
+            |channel: &&Vec<u8>| rest.first().is_none_or(|pattern| matches(pattern, channel));
+        return Reply::Array(
+            listeners
+                .keys()
+                .filter(is_wanted)
+                .map(Reply::bulk)
+                .collect(),
+        );
     }
-    let one = |channel: &&[u8]| [Reply::bulk(channel), count(listeners.get(*channel).map_or(0, Vec::len))];
+    let one = |channel: &&[u8]| {
+        [
+            Reply::bulk(channel),
+            count(listeners.get(*channel).map_or(0, Vec::len)),
+        ]
+    };
     Reply::Array(rest.iter().flat_map(one).collect())
 }

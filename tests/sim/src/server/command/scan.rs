@@ -38,7 +38,11 @@ pub(super) fn scan(node: &mut Node, call: &Call<'_>) -> Reply {
     };
     let keys = node.data.iter().skip(from).take(many).filter(is_wanted);
     let found = Reply::Array(keys.map(|(key, _)| Reply::bulk(key)).collect());
-    let next = if from + many < node.data.len() { from + many } else { 0 };
+    let next = if from + many < node.data.len() {
+        from + many
+    } else {
+        0
+    };
     Reply::Array(vec![Reply::bulk(next.to_string()), found])
 }
 
@@ -56,7 +60,9 @@ pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
                 [b'^', set @ ..] => (false, set),
                 set => (true, set),
             };
-            text.first().is_some_and(|byte| set.contains(byte) == wanted) && matches(&rest[end + 1..], &text[1..])
+            text.first()
+                .is_some_and(|byte| set.contains(byte) == wanted)
+                && matches(&rest[end + 1..], &text[1..])
         }
         [b'\\', literal, rest @ ..] | [literal, rest @ ..] => {
             text.first() == Some(literal) && matches(rest, &text[1..])
@@ -77,7 +83,11 @@ mod tests {
             ("a[bc]?", "acd", true),
             ("a[^bc]", "ab", false),
         ] {
-            assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), is, "{pattern} {text}");
+            assert_eq!(
+                matches(pattern.as_bytes(), text.as_bytes()),
+                is,
+                "{pattern} {text}"
+            );
         }
     }
 }

@@ -25,7 +25,9 @@ fn split<'a>(call: &Call<'a>) -> Result<(&'a [&'a [u8]], &'a [&'a [u8]]), Reply>
     let rest = &call.args[3..];
     match usize::try_from(keys) {
         Ok(keys) if keys <= rest.len() => Ok(rest.split_at(keys)),
-        Ok(_) => Err(Reply::error("ERR Number of keys can't be greater than number of args")),
+        Ok(_) => Err(Reply::error(
+            "ERR Number of keys can't be greater than number of args",
+        )),
         Err(_) => Err(Reply::error("ERR Number of keys can't be negative")),
     }
 }
@@ -83,7 +85,11 @@ pub(super) fn script(node: &mut Node, call: &Call<'_>) -> Reply {
             Reply::Array(shas.iter().map(knows).collect())
         }
         (b"FLUSH", []) => flush(node),
-        (b"FLUSH", [how]) if how.eq_ignore_ascii_case(b"SYNC") || how.eq_ignore_ascii_case(b"ASYNC") => flush(node),
+        (b"FLUSH", [how])
+            if how.eq_ignore_ascii_case(b"SYNC") || how.eq_ignore_ascii_case(b"ASYNC") =>
+        {
+            flush(node)
+        }
         (b"FLUSH", _) => Reply::error("ERR SCRIPT FLUSH only support SYNC|ASYNC option"),
         _ => unknown_subcommand(node.flavour, call.args),
     }

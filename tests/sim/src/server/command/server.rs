@@ -24,19 +24,34 @@ pub(super) fn info(node: &mut Node, _: &Call<'_>) -> Reply {
     add("cluster_enabled", &u8::from(node.cluster.is_some()));
     add("connected_clients", &node.conns.len());
     let calls = node.script_calls;
-    add("cmdstat_evalsha", &format_args!("calls={calls},usec={calls},usec_per_call=1.00,rejected_calls=0,failed_calls=0"));
+    add(
+        "cmdstat_evalsha",
+        &format_args!(
+            "calls={calls},usec={calls},usec_per_call=1.00,rejected_calls=0,failed_calls=0"
+        ),
+    );
     Reply::Text(text)
 }
 
 pub(super) fn role(node: &mut Node, _: &Call<'_>) -> Reply {
     let step = i64::try_from(node.replication.step).unwrap_or(i64::MAX);
     match &node.replication.following {
-        None => Reply::Array(vec![Reply::bulk("master"), Reply::Int(step), Reply::Array(Vec::new())]),
+        None => Reply::Array(vec![
+            Reply::bulk("master"),
+            Reply::Int(step),
+            Reply::Array(Vec::new()),
+        ]),
         Some(following) => Reply::Array(vec![
             Reply::bulk("slave"),
             Reply::bulk(&node.config.host),
-            Reply::Int(i64::from(node.config.first_port) + i64::try_from(following.master.0).unwrap_or(0)),
-            Reply::bulk(if following.in_sync { "connected" } else { "sync" }),
+            Reply::Int(
+                i64::from(node.config.first_port) + i64::try_from(following.master.0).unwrap_or(0),
+            ),
+            Reply::bulk(if following.in_sync {
+                "connected"
+            } else {
+                "sync"
+            }),
             Reply::Int(step),
         ]),
     }

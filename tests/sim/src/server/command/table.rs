@@ -1,6 +1,8 @@
 //! The commands with their properties.
 
-use super::{Call, cluster, connection, expiry, hash, keys, options, pubsub, scan, scripting, server, text};
+use super::{
+    Call, cluster, connection, expiry, hash, keys, options, pubsub, scan, scripting, server, text,
+};
 use crate::server::config::Flavour;
 use crate::server::node::Node;
 use crate::server::resp::Reply;
@@ -72,11 +74,25 @@ impl Spec {
 type Run = fn(&mut Node, &Call<'_>) -> Reply;
 
 const fn spec(name: &'static str, arity: i8, flags: u8, keys: Keys, run: Run) -> Spec {
-    Spec { name, arity, flags, keys, old: true, run }
+    Spec {
+        name,
+        arity,
+        flags,
+        keys,
+        old: true,
+        run,
+    }
 }
 
 const fn new(name: &'static str, arity: i8, flags: u8, keys: Keys, run: Run) -> Spec {
-    Spec { name, arity, flags, keys, old: false, run }
+    Spec {
+        name,
+        arity,
+        flags,
+        keys,
+        old: false,
+        run,
+    }
 }
 
 /// The most frequent ones first.
@@ -115,7 +131,13 @@ static COMMANDS: [Spec; 59] = [
     spec("subscribe", -2, N | L, Keys::None, pubsub::subscribe),
     spec("unsubscribe", -1, N | L, Keys::None, pubsub::unsubscribe),
     new("ssubscribe", -2, N | L, Keys::Channels, pubsub::ssubscribe),
-    new("sunsubscribe", -1, N | L, Keys::Channels, pubsub::sunsubscribe),
+    new(
+        "sunsubscribe",
+        -1,
+        N | L,
+        Keys::Channels,
+        pubsub::sunsubscribe,
+    ),
     spec("pubsub", -2, L, Keys::None, pubsub::pubsub),
     spec("get", 2, 0, Keys::First, text::get),
     spec("set", -3, W | M, Keys::First, options::set),

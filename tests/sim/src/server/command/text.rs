@@ -22,7 +22,12 @@ pub(super) fn get(node: &mut Node, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn mget(node: &mut Node, call: &Call<'_>) -> Reply {
-    let one = |key: &&[u8]| text(node, key).ok().flatten().map_or(Reply::Null, Reply::Bulk);
+    let one = |key: &&[u8]| {
+        text(node, key)
+            .ok()
+            .flatten()
+            .map_or(Reply::Null, Reply::Bulk)
+    };
     Reply::Array(call.args[1..].iter().map(one).collect())
 }
 
@@ -36,7 +41,13 @@ pub(super) fn strlen(node: &mut Node, call: &Call<'_>) -> Reply {
 /// Writes a text in place of another, whose expiry stays.
 fn replace(node: &mut Node, key: &[u8], text: Vec<u8>) {
     let expires = node.look_up(key).and_then(|entry| entry.expires);
-    node.put(key, Entry { value: Value::Text(text), expires });
+    node.put(
+        key,
+        Entry {
+            value: Value::Text(text),
+            expires,
+        },
+    );
 }
 
 pub(super) fn append(node: &mut Node, call: &Call<'_>) -> Reply {

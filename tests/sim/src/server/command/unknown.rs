@@ -4,7 +4,11 @@ use crate::server::config::Flavour;
 use crate::server::resp::Reply;
 
 pub(super) fn unknown(flavour: Flavour, args: &[&[u8]]) -> Reply {
-    let (open, close) = if flavour == Flavour::Redis62 { ("`", "`, ") } else { ("'", "' ") };
+    let (open, close) = if flavour == Flavour::Redis62 {
+        ("`", "`, ")
+    } else {
+        ("'", "' ")
+    };
     let mut listed = String::new();
     for arg in &args[1..] {
         if listed.len() >= 128 {
@@ -30,7 +34,9 @@ pub(super) fn unknown_subcommand(flavour: Flavour, args: &[&[u8]]) -> Reply {
     let container = String::from_utf8_lossy(args[0]).to_uppercase();
     let name = String::from_utf8_lossy(args[1]);
     Reply::error(if flavour == Flavour::Redis62 {
-        format!("ERR Unknown subcommand or wrong number of arguments for '{name}'. Try {container} HELP.")
+        format!(
+            "ERR Unknown subcommand or wrong number of arguments for '{name}'. Try {container} HELP."
+        )
     } else {
         format!("ERR unknown subcommand '{name}'. Try {container} HELP.")
     })

@@ -27,14 +27,28 @@ impl Keyspace {
             Effect::Set(key, changes) => {
                 if self.get(key).is_none() {
                     let value = Value::Hash(Fields::default());
-                    self.put(key, Entry { value, expires: None });
+                    self.put(
+                        key,
+                        Entry {
+                            value,
+                            expires: None,
+                        },
+                    );
                 }
-                if let Some(Entry { value: Value::Hash(fields), .. }) = self.get_mut(key) {
+                if let Some(Entry {
+                    value: Value::Hash(fields),
+                    ..
+                }) = self.get_mut(key)
+                {
                     fields.extend(changes.iter().cloned());
                 }
             }
             Effect::Unset(key, gone) => {
-                let Some(Entry { value: Value::Hash(fields), .. }) = self.get_mut(key) else {
+                let Some(Entry {
+                    value: Value::Hash(fields),
+                    ..
+                }) = self.get_mut(key)
+                else {
                     return;
                 };
                 for field in gone {

@@ -13,7 +13,11 @@ pub(in super::super) struct NodeClock {
 
 impl NodeClock {
     pub(in super::super) fn new(micros: u64) -> Self {
-        Self { set_at: Duration::ZERO, showed: micros.into(), ppm: 0 }
+        Self {
+            set_at: Duration::ZERO,
+            showed: micros.into(),
+            ppm: 0,
+        }
     }
 
     /// Microseconds since 1970, as this clock sees it.

@@ -37,7 +37,8 @@ impl Node {
                 }
                 Parsed::Request(ranges, length) => {
                     let bytes = &input[done..];
-                    let arguments: Vec<&[u8]> = ranges.into_iter().map(|range| &bytes[range]).collect();
+                    let arguments: Vec<&[u8]> =
+                        ranges.into_iter().map(|range| &bytes[range]).collect();
                     if !arguments.is_empty() {
                         self.serving = Some(id);
                         let reply = self.request(id, &arguments);

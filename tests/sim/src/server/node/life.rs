@@ -35,7 +35,10 @@ impl Node {
         match self.replication.following.clone() {
             Some(following) => self.follow(following.master),
             None => {
-                self.replication = Replication { history, ..Replication::default() };
+                self.replication = Replication {
+                    history,
+                    ..Replication::default()
+                };
             }
         }
         if let Some(cluster) = self.cluster.as_mut() {

@@ -26,7 +26,11 @@ impl Node {
             return Reply::Null;
         };
         let (of_conn, listeners, word) = if sharded {
-            (&mut conn.shard_channels, &mut self.shard_channels, "ssubscribe")
+            (
+                &mut conn.shard_channels,
+                &mut self.shard_channels,
+                "ssubscribe",
+            )
         } else {
             (&mut conn.channels, &mut self.channels, "subscribe")
         };
@@ -37,12 +41,21 @@ impl Node {
     }
 
     /// Ends one subscription, or all of them.
-    pub(in super::super) fn unlisten(&mut self, id: ConnId, channel: Option<&[u8]>, sharded: bool) -> Reply {
+    pub(in super::super) fn unlisten(
+        &mut self,
+        id: ConnId,
+        channel: Option<&[u8]>,
+        sharded: bool,
+    ) -> Reply {
         let Some(conn) = self.conns.get_mut(&id) else {
             return Reply::Null;
         };
         let (of_conn, listeners, word) = if sharded {
-            (&mut conn.shard_channels, &mut self.shard_channels, "sunsubscribe")
+            (
+                &mut conn.shard_channels,
+                &mut self.shard_channels,
+                "sunsubscribe",
+            )
         } else {
             (&mut conn.channels, &mut self.channels, "unsubscribe")
         };
@@ -73,7 +86,11 @@ impl Node {
             return 0;
         };
         let conns = conns.clone();
-        let push = Reply::Push(vec![Reply::bulk(word), Reply::bulk(channel), Reply::bulk(message)]);
+        let push = Reply::Push(vec![
+            Reply::bulk(word),
+            Reply::bulk(channel),
+            Reply::bulk(message),
+        ]);
         for conn in &conns {
             // Later servers answer first who sends itself a message.
             if self.serving == Some(*conn) && self.flavour >= Flavour::Redis80 {
@@ -92,7 +109,11 @@ impl Node {
             if !lost(slot_of(&channel)) {
                 continue;
             }
-            for id in self.shard_channels.shift_remove(&channel).unwrap_or_default() {
+            for id in self
+                .shard_channels
+                .shift_remove(&channel)
+                .unwrap_or_default()
+            {
                 let Some(conn) = self.conns.get_mut(&id) else {
                     continue;
                 };

@@ -115,7 +115,13 @@ impl Node {
 
     /// Stands where this server was while it is lent to a script.
     pub(super) fn stand_in(&self) -> Self {
-        Self::new(self.id, self.flavour, &self.config, None, Replication::default())
+        Self::new(
+            self.id,
+            self.flavour,
+            &self.config,
+            None,
+            Replication::default(),
+        )
     }
 
     pub(super) fn micros(&self) -> u64 {
@@ -136,6 +142,10 @@ impl Node {
     }
 
     pub(super) fn send(&mut self, to: NodeId, item: LinkItem) {
-        self.links.push(Link { from: self.id, to, item });
+        self.links.push(Link {
+            from: self.id,
+            to,
+            item,
+        });
     }
 }

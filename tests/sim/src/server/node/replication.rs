@@ -55,34 +55,54 @@ impl Node {
         let replicas: Vec<NodeId> = self.replication.replicas.keys().copied().collect();
         for replica in replicas {
             let effects = Arc::clone(effects);
-            self.send(replica, LinkItem::Changes(Changes { history, step, effects }));
+            self.send(
+                replica,
+                LinkItem::Changes(Changes {
+                    history,
+                    step,
+                    effects,
+                }),
+            );
         }
     }
 
     /// How many replicas have said lately that they follow.
     pub(in super::super) fn good_replicas(&self) -> usize {
-        let is_good = |at: &&Option<Duration>| at.is_some_and(|at| self.now.saturating_sub(at) <= GOOD);
+        let is_good =
+            |at: &&Option<Duration>| at.is_some_and(|at| self.now.saturating_sub(at) <= GOOD);
         self.replication.replicas.values().filter(is_good).count()
     }
 
     /// From now on this server follows another.
     pub(in super::super) fn follow(&mut self, master: NodeId) {
         self.replication.replicas.clear();
-        self.replication.following = Some(Following { master, in_sync: false });
+        self.replication.following = Some(Following {
+            master,
+            in_sync: false,
+        });
         self.send(master, LinkItem::SyncRequest);
     }
 
     /// What a replica says every second.
     pub(in super::super) fn acknowledge(&mut self) {
         if let Some(Following { master, in_sync }) = self.replication.following.clone() {
-            let item = if in_sync { LinkItem::Acknowledge } else { LinkItem::SyncRequest };
+            let item = if in_sync {
+                LinkItem::Acknowledge
+            } else {
+                LinkItem::SyncRequest
+            };
             self.send(master, item);
         }
     }
 
     pub(in super::super) fn hear_changes(&mut self, from: NodeId, changes: &Changes) {
         let Replication { history, step, .. } = self.replication;
-        let Some(following) = self.replication.following.as_mut().filter(|f| f.master == from) else {
+        let Some(following) = self
+            .replication
+            .following
+            .as_mut()
+            .filter(|f| f.master == from)
+        else {
             return;
         };
         if following.in_sync && history == changes.history && changes.step < step {
@@ -104,7 +124,12 @@ impl Node {
 
     pub(in super::super) fn hear_snapshot(&mut self, from: NodeId, snapshot: &Snapshot) {
         let Replication { history, step, .. } = self.replication;
-        let Some(following) = self.replication.following.as_mut().filter(|f| f.master == from) else {
+        let Some(following) = self
+            .replication
+            .following
+            .as_mut()
+            .filter(|f| f.master == from)
+        else {
             return;
         };
         if following.in_sync && history == snapshot.history && step >= snapshot.step {
@@ -124,7 +149,14 @@ impl Node {
         self.replication.replicas.entry(from).or_insert(None);
         let Replication { history, step, .. } = self.replication;
         let data = Arc::new(self.data.clone());
-        self.send(from, LinkItem::Sync(Snapshot { history, step, data }));
+        self.send(
+            from,
+            LinkItem::Sync(Snapshot {
+                history,
+                step,
+                data,
+            }),
+        );
     }
 
     pub(in super::super) fn hear_acknowledge(&mut self, from: NodeId) {

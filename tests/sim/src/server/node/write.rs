@@ -57,7 +57,13 @@ impl Node {
     pub(in super::super) fn fields_of(&mut self, key: &[u8]) -> Option<&mut Fields> {
         if self.look_up(key).is_none() {
             let value = Value::Hash(Fields::default());
-            self.data.put(key, Entry { value, expires: None });
+            self.data.put(
+                key,
+                Entry {
+                    value,
+                    expires: None,
+                },
+            );
         }
         match &mut self.data.get_mut(key)?.value {
             Value::Hash(fields) => Some(fields),

@@ -16,24 +16,31 @@ pub(super) fn table(lua: &Lua, flavour: Flavour) -> mlua::Result<Table> {
     redis.raw_set("pcall", call(lua, flavour, false)?)?;
     redis.raw_set("error_reply", single(lua, flavour, "err")?)?;
     redis.raw_set("status_reply", single(lua, flavour, "ok")?)?;
-    let sha1 = |_: &Lua, text: mlua::String| Ok(sha1_smol::Sha1::from(text.as_bytes()).digest().to_string());
+    let sha1 = |_: &Lua, text: mlua::String| {
+        Ok(sha1_smol::Sha1::from(text.as_bytes()).digest().to_string())
+    };
     redis.raw_set("sha1hex", lua.create_function(sha1)?)?;
     redis.raw_set("log", lua.create_function(|_, _: MultiValue| Ok(()))?)?;
-    for (level, name) in ["LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"].iter().enumerate() {
+    for (level, name) in ["LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"]
+        .iter()
+        .enumerate()
+    {
         redis.raw_set(*name, level)?;
     }
     Ok(redis)
 }
 
 fn call(lua: &Lua, flavour: Flavour, throws: bool) -> mlua::Result<Function> {
-    lua.create_function(move |lua, args: MultiValue| match dispatch(flavour, &args) {
-        Ok(reply) => to_lua(lua, &reply),
-        Err(trouble) if throws => {
-            throw(trouble.message(lua, flavour));
-            Err(mlua::Error::runtime("thrown"))
-        }
-        Err(trouble) => trouble.table(lua, flavour),
-    })
+    lua.create_function(
+        move |lua, args: MultiValue| match dispatch(flavour, &args) {
+            Ok(reply) => to_lua(lua, &reply),
+            Err(trouble) if throws => {
+                throw(trouble.message(lua, flavour));
+                Err(mlua::Error::runtime("thrown"))
+            }
+            Err(trouble) => trouble.table(lua, flavour),
+        },
+    )
 }
 
 /// Keeps what is thrown where the handler of errors finds it.
@@ -57,7 +64,10 @@ fn dispatch(flavour: Flavour, args: &MultiValue) -> Result<Reply, Trouble> {
     for arg in args {
         match arg {
             Value::Number(number) => numerals.push(numeral(*number, flavour)),
-            #[expect(clippy::cast_precision_loss, reason = "it is one of Lua's, which are floating")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "it is one of Lua's, which are floating"
+            )]
             Value::Integer(number) => numerals.push(numeral(*number as f64, flavour)),
             Value::String(_) => {}
             _ => {
@@ -69,7 +79,11 @@ fn dispatch(flavour: Flavour, args: &MultiValue) -> Result<Reply, Trouble> {
             }
         }
     }
-    let texts: Vec<_> = args.iter().filter_map(Value::as_string).map(mlua::String::as_bytes).collect();
+    let texts: Vec<_> = args
+        .iter()
+        .filter_map(Value::as_string)
+        .map(mlua::String::as_bytes)
+        .collect();
     let (mut texts, mut numerals) = (texts.iter(), numerals.iter());
     let words: Vec<&[u8]> = args
         .iter()
@@ -96,7 +110,10 @@ fn single(lua: &Lua, flavour: Flavour, field: &'static str) -> mlua::Result<Func
         } else {
             // Since Redis 7 an error has a code.
             let line = line.to_string_lossy();
-            let line = line.strip_prefix('-').unwrap_or(&line).trim_matches(['\r', '\n']);
+            let line = line
+                .strip_prefix('-')
+                .unwrap_or(&line)
+                .trim_matches(['\r', '\n']);
             let code = if line.contains(' ') { "" } else { "ERR " };
             table.raw_set(field, format!("{code}{line}"))?;
         }

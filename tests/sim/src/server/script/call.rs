@@ -34,7 +34,15 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn new(node: Node, caller: Caller) -> Self {
         let full = node.full;
-        Self { node, caller, wrote: false, full, calls: 0, thrown: None, death: None }
+        Self {
+            node,
+            caller,
+            wrote: false,
+            full,
+            calls: 0,
+            thrown: None,
+            death: None,
+        }
     }
 
     /// Runs a command.
@@ -108,7 +116,9 @@ fn words(flavour: Flavour, refused: Refused) -> &'static str {
         (Refused::Unknown, Flavour::Redis62) => "Unknown Redis command called from Lua script",
         (Refused::Unknown, Flavour::Valkey81) => "Unknown command called from script",
         (Refused::Unknown, _) => "Unknown Redis command called from script",
-        (Refused::Arity, Flavour::Redis62) => "Wrong number of args calling Redis command From Lua script",
+        (Refused::Arity, Flavour::Redis62) => {
+            "Wrong number of args calling Redis command From Lua script"
+        }
         (Refused::Arity, Flavour::Valkey81) => "Wrong number of args calling command from script",
         (Refused::Arity, _) => "Wrong number of args calling Redis command from script",
         (Refused::NoScript, Flavour::Redis62) => "This Redis command is not allowed from scripts",
@@ -118,12 +128,21 @@ fn words(flavour: Flavour, refused: Refused) -> &'static str {
 
 /// What a script hears where a client would be sent elsewhere.
 fn elsewhere(flavour: Flavour, spec: &Spec, redirect: Redirect) -> String {
-    let script = if flavour == Flavour::Redis62 { "Lua script" } else { "Script" };
+    let script = if flavour == Flavour::Redis62 {
+        "Lua script"
+    } else {
+        "Script"
+    };
     let tells = flavour >= Flavour::Redis80;
     match redirect {
-        Redirect::Down => format!("{script} attempted to execute a command while the cluster is down"),
+        Redirect::Down => {
+            format!("{script} attempted to execute a command while the cluster is down")
+        }
         Redirect::CrossSlot if tells => {
-            format!("Command '{}' in script attempted to access keys that don't hash to the same slot", spec.name)
+            format!(
+                "Command '{}' in script attempted to access keys that don't hash to the same slot",
+                spec.name
+            )
         }
         Redirect::Unstable if tells => format!(
             "Unable to execute command '{}' in script because undeclared keys were accessed during rehashing of the slot",

@@ -16,18 +16,30 @@ pub(super) fn to_lua(lua: &Lua, reply: &Reply) -> mlua::Result<Value> {
         Reply::Null => Value::Boolean(false),
         Reply::Status(words) | Reply::Error(words) => {
             let table = lua.create_table()?;
-            let name = if matches!(reply, Reply::Status(_)) { "ok" } else { "err" };
+            let name = if matches!(reply, Reply::Status(_)) {
+                "ok"
+            } else {
+                "err"
+            };
             table.raw_set(name, &**words)?;
             Value::Table(table)
         }
         Reply::Array(items) | Reply::Set(items) | Reply::Push(items) | Reply::Several(items) => {
             list(lua, items.len(), items.iter())?
         }
-        Reply::Map(pairs) => list(lua, pairs.len() * 2, pairs.iter().flat_map(|(key, value)| [key, value]))?,
+        Reply::Map(pairs) => list(
+            lua,
+            pairs.len() * 2,
+            pairs.iter().flat_map(|(key, value)| [key, value]),
+        )?,
     })
 }
 
-fn list<'r>(lua: &Lua, length: usize, items: impl Iterator<Item = &'r Reply>) -> mlua::Result<Value> {
+fn list<'r>(
+    lua: &Lua,
+    length: usize,
+    items: impl Iterator<Item = &'r Reply>,
+) -> mlua::Result<Value> {
     let table = lua.create_table_with_capacity(length, 0)?;
     for (at, item) in items.enumerate() {
         table.raw_set(at + 1, to_lua(lua, item)?)?;
@@ -41,7 +53,10 @@ pub(super) fn to_reply(value: &Value) -> mlua::Result<Reply> {
         Value::String(text) => Reply::bulk(text.as_bytes()),
         Value::Boolean(true) => Reply::Int(1),
         Value::Integer(number) => Reply::Int(*number),
-        #[expect(clippy::cast_possible_truncation, reason = "servers cut what is behind the point")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "servers cut what is behind the point"
+        )]
         Value::Number(number) => Reply::Int(*number as i64),
         Value::Table(table) => of_table(table)?,
         _ => Reply::Null,

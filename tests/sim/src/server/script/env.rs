@@ -46,7 +46,9 @@ pub(super) fn environment(lua: &Lua, flavour: Flavour) -> mlua::Result<Table> {
     let redis = api::table(lua, flavour)?;
     let thrown = lua.create_function(move |lua, ()| {
         let message = RUNNING.with_borrow_mut(|running| running.as_mut()?.thrown.take());
-        message.map_or(Ok(Value::Nil), |message| trouble::thrown(lua, flavour, &message))
+        message.map_or(Ok(Value::Nil), |message| {
+            trouble::thrown(lua, flavour, &message)
+        })
     })?;
     let make = lua.load(ENVIRONMENT).set_name(GLUE).into_function()?;
     let env: Table = make.call((redis, thrown, flavour == Flavour::Redis62))?;
@@ -62,13 +64,16 @@ pub(super) fn handler(lua: &Lua, flavour: Flavour) -> mlua::Result<Function> {
         let problem = match problem {
             Value::Error(_) => {
                 let message = RUNNING.with_borrow_mut(|running| running.as_mut()?.thrown.take());
-                message.map_or(Ok(Value::Nil), |message| trouble::thrown(lua, flavour, &message))?
+                message.map_or(Ok(Value::Nil), |message| {
+                    trouble::thrown(lua, flavour, &message)
+                })?
             }
             problem => problem,
         };
         if matches!(problem, Value::Table(_)) && flavour == Flavour::Redis62 {
             // Its handler of errors fails at tables, and is asked about that.
-            let message = "err_handler_def:9: attempt to concatenate local 'err' (a table value)".into();
+            let message =
+                "err_handler_def:9: attempt to concatenate local 'err' (a table value)".into();
             let place = Some(("@err_handler_def".into(), 9));
             super::host::failed(Failure { message, place });
             return Ok(());
@@ -82,7 +87,10 @@ pub(super) fn handler(lua: &Lua, flavour: Flavour) -> mlua::Result<Function> {
             },
             other => format!("ERR {}", other.to_string()?),
         };
-        let failure = Failure { message, place: place(lua) };
+        let failure = Failure {
+            message,
+            place: place(lua),
+        };
         super::host::failed(failure);
         Ok(())
     })

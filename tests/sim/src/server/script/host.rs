@@ -36,18 +36,30 @@ impl Host {
         // Otherwise `xpcall` would be one of mlua's, and errors be seen elsewhere than they happen.
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
         let no_chance = lua.create_function(|_, ()| -> mlua::Result<()> {
-            Err(mlua::Error::runtime("there is no randomness in scripts here"))
+            Err(mlua::Error::runtime(
+                "there is no randomness in scripts here",
+            ))
         })?;
-        lua.globals().get::<Table>("math")?.set("random", no_chance)?;
+        lua.globals()
+            .get::<Table>("math")?
+            .set("random", no_chance)?;
         let xpcall = lua.globals().get("xpcall")?;
-        Ok(Self { lua, xpcall, homes: HashMap::default(), functions: HashMap::default() })
+        Ok(Self {
+            lua,
+            xpcall,
+            homes: HashMap::default(),
+            functions: HashMap::default(),
+        })
     }
 
     fn home(&mut self, flavour: Flavour) -> mlua::Result<(Table, Function)> {
         if let Some(home) = self.homes.get(&flavour) {
             return Ok(home.clone());
         }
-        let home = (env::environment(&self.lua, flavour)?, env::handler(&self.lua, flavour)?);
+        let home = (
+            env::environment(&self.lua, flavour)?,
+            env::handler(&self.lua, flavour)?,
+        );
         self.homes.insert(flavour, home.clone());
         Ok(home)
     }
@@ -57,12 +69,17 @@ impl Host {
             return Ok(function.clone());
         }
         let (env, _) = self.home(flavour)?;
-        let chunk = self.lua.load(&script.text).set_name("@user_script").set_mode(mlua::ChunkMode::Text);
+        let chunk = self
+            .lua
+            .load(&script.text)
+            .set_name("@user_script")
+            .set_mode(mlua::ChunkMode::Text);
         let function = chunk.set_environment(env).into_function()?;
         if self.functions.len() == KEPT {
             self.functions.clear();
         }
-        self.functions.insert((script.sha, flavour), function.clone());
+        self.functions
+            .insert((script.sha, flavour), function.clone());
         Ok(function)
     }
 }
@@ -84,7 +101,13 @@ fn prepare(flavour: Flavour, script: &Script) -> mlua::Result<Prepared> {
         };
         let function = host.function(flavour, script)?;
         let (env, handler) = host.home(flavour)?;
-        Ok(Prepared { lua: host.lua.clone(), xpcall: host.xpcall.clone(), function, handler, env })
+        Ok(Prepared {
+            lua: host.lua.clone(),
+            xpcall: host.xpcall.clone(),
+            function,
+            handler,
+            env,
+        })
     })
 }
 
@@ -102,24 +125,47 @@ pub(in super::super) fn compile(flavour: Flavour, script: &Arc<Script>) -> Resul
                 mlua::Error::SyntaxError { message, .. } => message.clone(),
                 other => other.to_string(),
             };
-            Err(error(&format!("ERR Error compiling script (new function): {message}")))
+            Err(error(&format!(
+                "ERR Error compiling script (new function): {message}"
+            )))
         }
     }
 }
 
 /// Runs a script; the reply, or what went wrong.
-pub(super) fn execute(flavour: Flavour, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Result<Reply, Failure> {
-    let broken = |problem: mlua::Error| Failure { message: format!("ERR {problem}"), place: None };
-    let Prepared { lua, xpcall, function, handler, env } = prepare(flavour, script).map_err(broken)?;
+pub(super) fn execute(
+    flavour: Flavour,
+    script: &Script,
+    keys: &[&[u8]],
+    args: &[&[u8]],
+) -> Result<Reply, Failure> {
+    let broken = |problem: mlua::Error| Failure {
+        message: format!("ERR {problem}"),
+        place: None,
+    };
+    let Prepared {
+        lua,
+        xpcall,
+        function,
+        handler,
+        env,
+    } = prepare(flavour, script).map_err(broken)?;
     let outcome = (|| {
         env.raw_set("KEYS", list(&lua, keys)?)?;
         env.raw_set("ARGV", list(&lua, args)?)?;
         let (done, value): (bool, Value) = xpcall.call((function, handler))?;
-        if done { to_reply(&value).map(Some) } else { Ok(None) }
+        if done {
+            to_reply(&value).map(Some)
+        } else {
+            Ok(None)
+        }
     })();
     match outcome {
         Ok(Some(reply)) => Ok(reply),
-        Ok(None) => Err(FAILED.take().unwrap_or(Failure { message: "ERR failed".into(), place: None })),
+        Ok(None) => Err(FAILED.take().unwrap_or(Failure {
+            message: "ERR failed".into(),
+            place: None,
+        })),
         Err(problem) => Err(broken(problem)),
     }
 }

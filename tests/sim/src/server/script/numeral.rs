@@ -6,10 +6,17 @@ use crate::server::config::Flavour;
 pub(super) fn numeral(number: f64, flavour: Flavour) -> String {
     // Beyond this, whole numbers have gaps, and the ways of writing them part.
     if number.fract() == 0.0 && number.abs() < 1e15 {
-        #[expect(clippy::cast_possible_truncation, reason = "it is a whole number in the range")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is a whole number in the range"
+        )]
         return (number as i64).to_string();
     }
-    if flavour >= Flavour::Redis80 { shortest(number) } else { seventeen(number) }
+    if flavour >= Flavour::Redis80 {
+        shortest(number)
+    } else {
+        seventeen(number)
+    }
 }
 
 /// As C's `%.17g`.
@@ -40,7 +47,10 @@ fn shortest(number: f64) -> String {
     let size = exponent.abs();
     let sign = if number < 0.0 { "-" } else { "" };
     if after >= 0 && size < i32::try_from(digits.len()).unwrap_or(0) + 7 {
-        return format!("{sign}{digits}{}", "0".repeat(usize::try_from(after).unwrap_or(0)));
+        return format!(
+            "{sign}{digits}{}",
+            "0".repeat(usize::try_from(after).unwrap_or(0))
+        );
     }
     if after < 0 && (after > -7 || size < 4) {
         return format!("{number}");
@@ -67,7 +77,11 @@ fn scientific(number: f64, digits: &str, exponent: i32, least: usize) -> String 
     let sign = if number < 0.0 { "-" } else { "" };
     let (first, rest) = digits.split_at(1);
     let point = if rest.is_empty() { "" } else { "." };
-    let (exponent_sign, size) = if exponent < 0 { ('-', -exponent) } else { ('+', exponent) };
+    let (exponent_sign, size) = if exponent < 0 {
+        ('-', -exponent)
+    } else {
+        ('+', exponent)
+    };
     format!("{sign}{first}{point}{rest}e{exponent_sign}{size:0least$}")
 }
 
@@ -78,8 +92,16 @@ mod tests {
     #[test]
     fn numbers_are_written_as_servers_do() {
         for (number, old, new) in [
-            (1_760_000_000_000_000.0, "1760000000000000", "1760000000000000"),
-            (9_007_199_254_740_991.0, "9007199254740991", "9007199254740991"),
+            (
+                1_760_000_000_000_000.0,
+                "1760000000000000",
+                "1760000000000000",
+            ),
+            (
+                9_007_199_254_740_991.0,
+                "9007199254740991",
+                "9007199254740991",
+            ),
             (0.1, "0.10000000000000001", "0.1"),
             (-2.5, "-2.5", "-2.5"),
             (1e20, "1e+20", "1e+20"),

@@ -12,10 +12,22 @@ use crate::server::node::Node;
 use crate::server::resp::Reply;
 
 /// Runs a script that a client has asked for.
-pub(in super::super) fn run(node: &mut Node, caller: Caller, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Reply {
+pub(in super::super) fn run(
+    node: &mut Node,
+    caller: Caller,
+    script: &Script,
+    keys: &[&[u8]],
+    args: &[&[u8]],
+) -> Reply {
     // A script at which the server may die begins with nothing to be written, so that it is clear what is its own.
     let may_die = matches!(node.failure, Some((_, FailKind::Dies { .. })));
-    let before = may_die.then(|| (std::mem::take(&mut node.out), std::mem::take(&mut node.links), node.data.clone()));
+    let before = may_die.then(|| {
+        (
+            std::mem::take(&mut node.out),
+            std::mem::take(&mut node.links),
+            node.data.clone(),
+        )
+    });
     let stand_in = node.stand_in();
     let lent = std::mem::replace(node, stand_in);
     let flavour = lent.flavour;
@@ -60,7 +72,9 @@ fn tell(flavour: Flavour, script: &Script, failure: &Failure) -> Reply {
         (Flavour::Redis62, Some((source, line))) => {
             format!("ERR Error running script (call to f_{sha}): {source}:{line}: {message}")
         }
-        (Flavour::Redis62, None) => format!("ERR Error running script (call to f_{sha}): {message}"),
+        (Flavour::Redis62, None) => {
+            format!("ERR Error running script (call to f_{sha}): {message}")
+        }
         (_, Some((source, line))) => format!("{message} script: {sha}, on {source}:{line}."),
         (_, None) => message.clone(),
     })

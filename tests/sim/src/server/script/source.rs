@@ -33,7 +33,10 @@ pub(in super::super) fn sha_of(text: &[u8]) -> Arc<Script> {
         }
         let digest = sha1_smol::Sha1::from(text).digest().to_string();
         let sha = digest.as_bytes().try_into().unwrap_or([b'0'; 40]);
-        let script = Arc::new(Script { sha, text: text.to_vec() });
+        let script = Arc::new(Script {
+            sha,
+            text: text.to_vec(),
+        });
         texts.insert(text.to_vec(), Arc::clone(&script));
         script
     })
