@@ -72,6 +72,7 @@ pub(crate) const FAULTS: [(Theme, &[(u32, FaultClass)]); 5] = [
         Theme::Messages,
         &[
             (4, FaultClass::Messages),
+            (2, FaultClass::Forge),
             (2, FaultClass::KillSubscribers),
             (1, FaultClass::KillClients),
             (1, FaultClass::CutBus),

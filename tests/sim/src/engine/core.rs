@@ -152,6 +152,11 @@ impl Engine {
         self.processes.borrow()[of.0].runs()
     }
 
+    /// Since when a process runs, if it does.
+    pub(crate) fn runs_since(&self, of: ProcId) -> Nanos {
+        self.processes.borrow()[of.0].resumed
+    }
+
     /// Starts a task of a process.
     pub(crate) fn spawn_in(&self, of: ProcId, task: Task) -> u64 {
         self.tasks.borrow_mut().spawn(of, task)
@@ -177,6 +182,7 @@ impl Engine {
         if process.stops > 0 {
             return;
         }
+        process.resumed = self.now.get();
         if let Some((since, true)) = process.stopped.take() {
             process.clock.was_suspended(since, self.now.get());
         }

@@ -27,6 +27,8 @@ pub(crate) struct Process {
     pub(crate) alive: bool,
     /// Since when it does not run, and whether its machine is suspended.
     pub(crate) stopped: Option<(Nanos, bool)>,
+    /// Since when it runs, if it does.
+    pub(crate) resumed: Nanos,
     /// How many faults keep it stopped.
     pub(crate) stops: u32,
     /// What could run if it did.
@@ -41,6 +43,7 @@ impl Process {
             random,
             alive: true,
             stopped: None,
+            resumed: 0,
             stops: 0,
             parked: Vec::new(),
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::begin::AtWork;
 use super::processes::node;
 use crate::clients::Sim;
-use crate::engine::{Engine, MS, Nanos};
+use crate::engine::{Engine, MS, Nanos, Random, SECOND};
 use crate::judges::{Excuse, Scope};
 use crate::plan::Fault;
 use crate::server::{FailKind, Migration, NodeId, Promotion, Role, WakeOrder};
@@ -42,6 +42,7 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) {
             let node = node(&sim, number);
             engine.with_fleet(|fleet, _| fleet.client_kill_all(node, subscribers));
         }
+        Fault::Forge { lock, times } => forge(at_work, lock, times),
         Fault::CutBus { from, to, lasts } => {
             let (from, to) = (node(&sim, from), node(&sim, to));
             engine.cut_bus(from, to, true);
@@ -186,6 +187,34 @@ fn restart(at_work: AtWork, node: NodeId, with_data: bool, after: Nanos) {
     });
 }
 
+/// Tells everybody who waits, and a few moments later again.
+fn forge(at_work: AtWork, lock: usize, times: u32) {
+    let sim = Rc::clone(at_work.sim());
+    let lock = lock % Sim::locks(&sim.plan);
+    let (node, key) = home(&sim, lock);
+    let mut random = Random::of(sim.plan.seed, "stranger", sim.engine.now());
+    for (id, now) in sim.judges.waiters(&sim.engine, lock) {
+        let client = id.rsplit_once('/').map_or("", |(client, _)| client);
+        let channel = format!("{}:{client}", key.replacen("dlock:", "dlock~c:", 1));
+        let message = format!("{id} {:014x} {}", random.any() >> 8, now + 1);
+        sim.engine.with_fleet(|fleet, now| {
+            let Some(conn) = fleet.accept(node) else {
+                return;
+            };
+            for command in ["PUBLISH", "SPUBLISH"] {
+                let words = [command, &channel, &message];
+                let words = words.map(|word| format!("${}\r\n{word}\r\n", word.len()));
+                let request = format!("*3\r\n{}", words.concat());
+                fleet.feed(now, conn, request.as_bytes());
+            }
+            fleet.close(conn);
+        });
+    }
+    if times > 1 {
+        at_work.then(3 * MS, move |_, at_work| forge(at_work, lock, times - 1));
+    }
+}
+
 /// A master that has a replica, and the replica.
 fn pair(sim: &Sim, number: usize) -> Option<(NodeId, NodeId)> {
     sim.engine.fleet(|fleet| {
@@ -315,10 +344,10 @@ fn migrate(
                 return;
             }
             engine.with_fleet(|fleet, now| fleet.migrate_finish(now, &migration));
-            at_work.then(steps[2], move |engine, at_work| {
-                if tell {
-                    engine.with_fleet(|fleet, now| fleet.migrate_tell(now, &migration));
-                }
+            // Otherwise the bus is first, as a rule; an operator tells in any case.
+            let told = if tell { steps[2] } else { steps[2] + 2 * SECOND };
+            at_work.then(told, move |engine, at_work| {
+                engine.with_fleet(|fleet, now| fleet.migrate_tell(now, &migration));
                 at_work.then(100 * MS, move |_, at_work| moved(&at_work, slot));
             });
         });

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
-use dlock::{Held, ReadGuard, WriteGuard};
+use dlock::{ErrorKind, Held, LossReason, ReadGuard, WriteGuard};
 
 use super::Judges;
 use super::excuses::Claim;
@@ -35,6 +35,17 @@ impl Guard {
             Self::Write(guard) => guard.is_lost(),
             Self::Several(held) => held.is_lost(),
         }
+    }
+
+    /// Whether its lease has run out. One of several may, while the others are waited for.
+    fn is_expired(&self) -> bool {
+        let checked = match self {
+            Self::Read(guard) => guard.check(),
+            Self::Write(guard) => guard.check(),
+            Self::Several(_) => Ok(()),
+        };
+        let expired = ErrorKind::Lost(LossReason::Expired);
+        checked.is_err_and(|error| error.kind() == expired)
     }
 
     pub(crate) async fn lost(&self) {
@@ -97,6 +108,10 @@ impl Judges {
         let now = engine.now();
         let lost = guard.is_lost();
         let token = guard.token();
+        if guard.is_expired() && engine.runs_since(belief.of) < now {
+            let story = format!("{} got a lease that was over", belief.name());
+            self.object("grants", now, story);
+        }
         let mut beliefs = self.beliefs.borrow_mut();
         if !lost {
             let others: Vec<Belief> = beliefs

@@ -123,6 +123,10 @@ impl Excuses {
         }
     }
 
+    pub(super) fn is_set_back(&self) -> bool {
+        self.set_back
+    }
+
     pub(super) fn is_cut_short(&self, node: NodeId) -> bool {
         self.cut_short.contains(&node)
     }

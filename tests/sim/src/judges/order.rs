@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use super::Judges;
-use super::record::{Record, key_of};
+use super::record::{Holding, Record, key_of};
 use crate::engine::{Engine, SECOND};
 
 /// How long after a fault the line is judged again: places of the dead are over by then.
@@ -27,8 +27,7 @@ pub(super) struct Order {
 #[derive(Debug, Default)]
 struct Seen {
     key: Vec<u8>,
-    /// By id, whether it writes.
-    holds: BTreeMap<String, bool>,
+    holds: BTreeMap<String, Holding>,
     /// In the order of arrival.
     waiting: Vec<Waiter>,
 }
@@ -77,7 +76,7 @@ impl Seen {
     /// Takes a new record in; what is wrong with the changes.
     fn change(&mut self, record: &Record, look: u64) -> Option<String> {
         let is_over = |id: &String| !record.holds.contains_key(id);
-        if self.holds.iter().any(|(id, write)| *write && is_over(id)) {
+        if self.holds.iter().any(|(id, hold)| hold.write && is_over(id)) {
             for waiter in self.waiting.iter_mut().filter(|waiter| !waiter.write) {
                 waiter.admitted = Some(true);
             }
@@ -106,12 +105,18 @@ impl Seen {
                 });
             }
         }
-        self.holds = record
-            .holds
-            .iter()
-            .map(|(id, hold)| (id.clone(), hold.write))
-            .collect();
+        self.holds.clone_from(&record.holds);
         wrong
+    }
+
+    /// A lease that was over and goes on.
+    fn revived(&self, record: &Record) -> Option<String> {
+        self.holds.iter().find_map(|(id, before)| {
+            let now = record.holds.get(id)?;
+            let over = before.until <= record.now && now.until > before.until;
+            (over && now.token == before.token)
+                .then(|| format!("the lease of {id} was over, and goes on"))
+        })
     }
 
     /// More has happened than was seen.
@@ -146,6 +151,14 @@ impl Seen {
 }
 
 impl Judges {
+    /// The ids of those who wait in a lock's line, and the lock's time.
+    pub(crate) fn waiters(&self, engine: &Engine, lock: usize) -> Vec<(String, u64)> {
+        let record = Record::read(engine, lock).map(|(_, record)| record);
+        let record = record.unwrap_or_default();
+        let places = record.writers.values().chain(record.readers.values());
+        places.map(|(id, _)| (id.clone(), record.now)).collect()
+    }
+
     /// A request was carried out.
     pub(crate) fn look_at_lines(&self, engine: &Engine, request: &[u8]) {
         self.notice_deposed(engine);
@@ -155,6 +168,12 @@ impl Judges {
             order.looks += 1;
             let record = Record::read(engine, lock).map(|(_, record)| record);
             let record = record.unwrap_or_default();
+            let revived = order.locks[lock].revived(&record);
+            if let Some(revived) = revived
+                && !self.excuses.borrow().is_set_back()
+            {
+                self.object("leases", engine.now(), format!("lock {lock}: {revived}"));
+            }
             let wrong = order.locks[lock].change(&record, order.looks);
             let certain = alone && self.is_calm(engine.now(), CALM);
             if !certain {

@@ -24,6 +24,7 @@ pub(super) struct Holding {
     pub(super) write: bool,
     pub(super) until: u64,
     pub(super) owned: bool,
+    pub(super) token: u64,
 }
 
 /// The key of a lock.
@@ -89,18 +90,21 @@ impl Record {
                     write,
                     until,
                     owned,
+                    token: last,
                 },
             );
         } else if let Some(id) = field.strip_prefix('+') {
             let write = words.next() == Some("w");
             let until = words.next().and_then(|at| at.parse().ok()).unwrap_or(0);
-            let owned = words.nth(2).is_some_and(|owner| !owner.is_empty());
+            let token = words.next().and_then(|token| token.parse().ok()).unwrap_or(0);
+            let owned = words.nth(1).is_some_and(|owner| !owner.is_empty());
             self.holds.insert(
                 id.to_owned(),
                 Holding {
                     write,
                     until,
                     owned,
+                    token,
                 },
             );
         } else if let (Some(line), Ok(place)) = (

@@ -186,6 +186,10 @@ fn server_fault(plan: &Plan, class: FaultClass, random: &mut Random, lasts: Nano
     let node = random.below(64);
     let lock = random.below(plan.setup.locks);
     match class {
+        FaultClass::Forge => Fault::Forge {
+            lock,
+            times: u32::try_from(random.within(1, 60)).unwrap_or(1),
+        },
         FaultClass::KillSubscribers => Fault::KillConnections {
             node,
             subscribers: true,

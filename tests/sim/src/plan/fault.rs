@@ -26,6 +26,7 @@ pub(crate) enum FaultClass {
     Crash,
     Shutdown,
     Messages,
+    Forge,
     KillSubscribers,
     KillClients,
     CutBus,
@@ -97,6 +98,11 @@ pub(crate) enum Fault {
         messages: Messages,
         lasts: Nanos,
     },
+    /// A stranger, who may publish on a lock's channels but not read its key, tells waiters that the lock is theirs.
+    Forge {
+        lock: usize,
+        times: u32,
+    },
     KillConnections {
         node: usize,
         subscribers: bool,
@@ -167,6 +173,7 @@ pub(crate) enum Fault {
         /// What passes between its steps.
         steps: [Nanos; 4],
         call_off: bool,
+        /// Whether the old owner is told at once.
         tell: bool,
     },
 }
