@@ -45,11 +45,10 @@ pub(super) fn readonly(node: &mut Node, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn readwrite(node: &mut Node, call: &Call<'_>) -> Reply {
-    // Outside of a cluster there is nothing to undo.
     if let Some(conn) = node.conns.get_mut(&call.caller.conn) {
         conn.readonly = false;
     }
-    if node.cluster.is_none() && node.flavour <= Flavour::Redis80 {
+    if node.cluster.is_none() && matches!(node.flavour, Flavour::Redis70 | Flavour::Redis80) {
         return Reply::error(NO_CLUSTER);
     }
     Reply::ok()
