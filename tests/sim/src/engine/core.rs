@@ -1,9 +1,8 @@
-//! The loop: whoever can run runs, then time goes on to what comes next.
+//! Everything that is simulated, and what may be done with it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::clock::Clock;
@@ -25,14 +24,11 @@ pub(crate) trait Watch {
     fn served(&self, engine: &Engine, of: ProcId, node: NodeId, request: &[u8]);
 }
 
-/// How many turns of tasks at one instant are taken for an endless loop.
-const BUSY: u64 = 200_000;
-
 /// The whole simulated machine room.
 pub(crate) struct Engine {
     pub(super) seed: u64,
-    now: Cell<Nanos>,
-    current: Cell<ProcId>,
+    pub(super) now: Cell<Nanos>,
+    pub(super) current: Cell<ProcId>,
     pub(super) processes: RefCell<Vec<Process>>,
     pub(super) tasks: RefCell<Tasks>,
     pub(super) timers: RefCell<Timers>,
@@ -41,11 +37,11 @@ pub(crate) struct Engine {
     fleet: RefCell<Fleet>,
     trace: RefCell<Trace>,
     /// Draws who runs next, unless it is the first in line.
-    order: RefCell<Option<Random>>,
-    calls: RefCell<BTreeMap<(Nanos, u64), Call>>,
-    called: Cell<u64>,
-    tick: Cell<Nanos>,
-    tick_every: Cell<Nanos>,
+    pub(super) order: RefCell<Option<Random>>,
+    pub(super) calls: RefCell<BTreeMap<(Nanos, u64), Call>>,
+    pub(super) called: Cell<u64>,
+    pub(super) tick: Cell<Nanos>,
+    pub(super) tick_every: Cell<Nanos>,
     pub(super) watcher: RefCell<Option<Rc<dyn Watch>>>,
 }
 
@@ -208,102 +204,6 @@ impl Engine {
             self.processes.borrow_mut()[of.0].alive = false;
             let tasks = self.tasks.borrow_mut().take_all(of);
             self.acting(of, || drop(tasks));
-        }
-    }
-
-    /// Does something later.
-    pub(crate) fn at(&self, at: Nanos, call: Call) {
-        self.called.set(self.called.get() + 1);
-        let key = (at.max(self.now()), self.called.get());
-        self.calls.borrow_mut().insert(key, call);
-    }
-
-    /// How often servers look after themselves.
-    pub(crate) fn tick_every(&self, every: Nanos) {
-        self.tick_every.set(every);
-    }
-
-    /// Runs until `over`, `limit`, or until nothing can happen any more.
-    pub(crate) fn run(&self, limit: Nanos, over: impl Fn() -> bool) {
-        loop {
-            let mut turns = 0;
-            while self.turn() {
-                turns += 1;
-                assert!(turns < BUSY, "tasks run without end at one instant");
-            }
-            if over() {
-                return;
-            }
-            let next = self.next_due();
-            if next > limit {
-                self.now.set(limit.max(self.now()));
-                return;
-            }
-            self.now.set(next.max(self.now()));
-            self.happen();
-        }
-    }
-
-    /// Runs a task, if one can.
-    fn turn(&self) -> bool {
-        let mut parked = Vec::new();
-        let turn = {
-            let processes = self.processes.borrow();
-            let mut order = self.order.borrow_mut();
-            let runs = |of: ProcId| processes[of.0].runs();
-            (self.tasks.borrow_mut()).next(order.as_mut(), runs, &mut parked)
-        };
-        for (of, id) in parked {
-            self.processes.borrow_mut()[of.0].parked.push(id);
-        }
-        let Some(mut turn) = turn else { return false };
-        let mut cx = Context::from_waker(&turn.waker);
-        let polled = self.acting(turn.of, || turn.task.as_mut().poll(&mut cx));
-        match polled {
-            Poll::Ready(()) => {
-                self.tasks.borrow_mut().finished(turn.id);
-                self.acting(turn.of, || drop(turn.task));
-            }
-            Poll::Pending => {
-                let aborted = self.tasks.borrow_mut().put_back(turn.id, turn.task);
-                self.acting(turn.of, || drop(aborted));
-            }
-        }
-        true
-    }
-
-    fn next_due(&self) -> Nanos {
-        let call = self.calls.borrow().first_key_value().map(|((at, _), _)| *at);
-        let timer = self.timers.borrow_mut().next_due();
-        let parcel = self.net.borrow().next_due();
-        let others = [call, timer, parcel].into_iter().flatten().min();
-        others.unwrap_or(Nanos::MAX).min(self.tick.get())
-    }
-
-    /// One thing that is due.
-    fn happen(&self) {
-        let now = self.now();
-        let call = {
-            let mut calls = self.calls.borrow_mut();
-            calls.first_entry().filter(|call| call.key().0 <= now).map(|call| call.remove())
-        };
-        if let Some(call) = call {
-            call(self);
-            return;
-        }
-        let parcel = self.net.borrow_mut().arrive(now);
-        if let Some(parcel) = parcel {
-            self.deliver(parcel);
-            return;
-        }
-        let timer = self.timers.borrow_mut().fire(now);
-        if let Some(waker) = timer {
-            waker.wake();
-            return;
-        }
-        if self.tick.get() <= now {
-            self.tick.set(now + self.tick_every.get());
-            self.with_fleet(|fleet, time| fleet.tick(time));
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Virtual time, processes, tasks and the network: what the client runs on instead of a machine. Nothing here draws
 //! workloads or judges; [`Engine`] is what the rooms above drive.
 
+mod bytes;
 mod clock;
 mod core;
 mod deliver;
+mod disturb;
 mod network;
 mod process;
 mod random;
 mod stream;
 mod tasks;
 mod timers;
+mod turns;
 mod world;
 
 pub(crate) use self::core::{Engine, Watch};

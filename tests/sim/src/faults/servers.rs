@@ -3,14 +3,16 @@
 use std::rc::Rc;
 
 use super::begin::AtWork;
+use super::deaths::{fail_over, fail_script, pair, restart};
 use super::processes::node;
+use super::slots::migrate;
 use crate::clients::Sim;
-use crate::engine::{Engine, MS, Nanos, Random, SECOND};
+use crate::engine::{MS, Random};
 use crate::judges::{Excuse, Scope};
 use crate::plan::Fault;
-use crate::server::{FailKind, Migration, NodeId, Promotion, Role, WakeOrder};
+use crate::server::{NodeId, Promotion, WakeOrder};
 
-fn excuse(sim: &Sim, what: &'static str, scope: Scope, deposed: Option<NodeId>, tokens: bool) {
+pub(super) fn excuse(sim: &Sim, what: &'static str, scope: Scope, deposed: Option<NodeId>, tokens: bool) {
     let excuse = Excuse {
         what,
         scope,
@@ -22,7 +24,7 @@ fn excuse(sim: &Sim, what: &'static str, scope: Scope, deposed: Option<NodeId>, 
     sim.judges.excuse(&sim.engine, excuse, locks);
 }
 
-fn order(clients_first: bool) -> WakeOrder {
+pub(super) fn order(clients_first: bool) -> WakeOrder {
     if clients_first {
         WakeOrder::ClientsFirst
     } else {
@@ -168,23 +170,10 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
 
 const MINUTE: i64 = 60_000_000;
 
-fn home(sim: &Sim, lock: usize) -> (NodeId, String) {
+pub(super) fn home(sim: &Sim, lock: usize) -> (NodeId, String) {
     let slot = crate::judges::slot_of(lock);
     let node = sim.engine.fleet(|fleet| fleet.owner(slot));
     (node, crate::judges::key_of(lock))
-}
-
-fn restart(at_work: AtWork, node: NodeId, with_data: bool, after: Nanos) {
-    let sim = Rc::clone(at_work.sim());
-    let master = sim.engine.fleet(|fleet| fleet.role(node) == Role::Master);
-    if !with_data && master {
-        let what = "restart without data";
-        excuse(&sim, what, Scope::Node(node), None, false);
-    }
-    sim.engine.with_fleet(|fleet, _| fleet.kill(node));
-    at_work.then(after, move |engine, _| {
-        engine.with_fleet(|fleet, now| fleet.restart(now, node, with_data));
-    });
 }
 
 /// Tells everybody who waits, and a few moments later again.
@@ -213,163 +202,4 @@ fn forge(at_work: AtWork, lock: usize, times: u32) {
     if times > 1 {
         at_work.then(3 * MS, move |_, at_work| forge(at_work, lock, times - 1));
     }
-}
-
-/// A master that has a replica, and the replica.
-fn pair(sim: &Sim, number: usize) -> Option<(NodeId, NodeId)> {
-    sim.engine.fleet(|fleet| {
-        let pairs: Vec<(NodeId, NodeId)> = fleet
-            .nodes()
-            .filter(|node| fleet.is_alive(*node) && !fleet.is_asleep(*node))
-            .filter_map(|node| match fleet.role(node) {
-                Role::ReplicaOf(master) => Some((master, node)),
-                Role::Master => None,
-            })
-            .collect();
-        (!pairs.is_empty()).then(|| pairs[number % pairs.len()])
-    })
-}
-
-fn fail_over(
-    at_work: AtWork,
-    number: usize,
-    dies: bool,
-    takes: Nanos,
-    wakes: Nanos,
-    clients_first: bool,
-) {
-    let sim = Rc::clone(at_work.sim());
-    let Some((master, replica)) = pair(&sim, number) else {
-        return;
-    };
-    sim.engine.with_fleet(|fleet, _| {
-        if dies {
-            fleet.kill(master);
-        } else {
-            fleet.sleep(master);
-        }
-    });
-    at_work.then(takes, move |engine, at_work| {
-        let sim = at_work.sim();
-        let what = "failover that lost writes";
-        excuse(sim, what, Scope::Node(master), Some(master), false);
-        engine.with_fleet(|fleet, now| fleet.promote(now, replica, Promotion::Automatic));
-        at_work.then(wakes, move |engine, _| {
-            engine.with_fleet(|fleet, now| {
-                if dies {
-                    fleet.restart(now, master, true);
-                } else {
-                    fleet.wake(now, master, order(clients_first));
-                }
-            });
-        });
-    });
-}
-
-fn fail_script(
-    at_work: AtWork,
-    node: NodeId,
-    at_call: usize,
-    dies: Option<(bool, bool)>,
-    after: Nanos,
-) {
-    let sim = Rc::clone(at_work.sim());
-    let how = match dies {
-        None => FailKind::Error("MISCONF Redis is configured to save RDB snapshots".into()),
-        Some((kept, heard)) => FailKind::Dies { kept, heard },
-    };
-    if let Some((kept, _)) = dies {
-        let what = "a server that died in a script";
-        excuse(&sim, what, Scope::Node(node), None, false);
-        if kept {
-            sim.judges.cut_short(node);
-        }
-    }
-    sim.engine
-        .with_fleet(|fleet, _| fleet.fail_script_at_call(node, at_call, how));
-    at_work.then(after, move |engine, at_work| {
-        let pending = engine.with_fleet(|fleet, _| fleet.clear_script_failure(node));
-        if !pending && dies.is_some() {
-            excuse(
-                at_work.sim(),
-                "a server that died in a script",
-                Scope::Node(node),
-                None,
-                false,
-            );
-            engine.with_fleet(|fleet, now| {
-                if !fleet.is_alive(node) {
-                    fleet.restart(now, node, true);
-                }
-            });
-        }
-    });
-}
-
-/// The steps of a migration, or of one that is called off.
-fn migrate(
-    at_work: AtWork,
-    lock: usize,
-    to: usize,
-    steps: [Nanos; 4],
-    call_off: bool,
-    tell: bool,
-) {
-    let sim = Rc::clone(at_work.sim());
-    let (from, _) = home(&sim, lock % Sim::locks(&sim.plan));
-    let slot = crate::judges::slot_of(lock % Sim::locks(&sim.plan));
-    let masters: Vec<NodeId> = sim.engine.fleet(|fleet| {
-        let other = |node: &NodeId| {
-            *node != from && fleet.is_alive(*node) && fleet.role(*node) == Role::Master
-        };
-        fleet.nodes().filter(other).collect()
-    });
-    if masters.is_empty() {
-        return;
-    }
-    let to = masters[to % masters.len()];
-    if sim.moving.borrow().contains(&slot) {
-        return;
-    }
-    let begun = sim
-        .engine
-        .with_fleet(|fleet, now| fleet.migrate_begin(now, slot, to));
-    let Some(migration) = begun else { return };
-    sim.moving.borrow_mut().push(slot);
-    at_work.then(steps[0], move |engine, at_work| {
-        move_keys(engine, &migration);
-        at_work.then(steps[1], move |engine, at_work| {
-            if call_off {
-                take_back(engine, at_work, migration, steps);
-                return;
-            }
-            engine.with_fleet(|fleet, now| fleet.migrate_finish(now, &migration));
-            // Otherwise the bus is first, as a rule; an operator tells in any case.
-            let told = if tell { steps[2] } else { steps[2] + 2 * SECOND };
-            at_work.then(told, move |engine, at_work| {
-                engine.with_fleet(|fleet, now| fleet.migrate_tell(now, &migration));
-                at_work.then(100 * MS, move |_, at_work| moved(&at_work, slot));
-            });
-        });
-    });
-}
-
-fn move_keys(engine: &Engine, migration: &Migration) {
-    engine.with_fleet(|fleet, now| fleet.migrate_keys(now, migration, usize::MAX));
-}
-
-/// In the order that operators are asked to keep: the importing node first.
-fn take_back(engine: &Engine, at_work: AtWork, migration: Migration, steps: [Nanos; 4]) {
-    engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
-    at_work.then(steps[2], move |engine, at_work| {
-        engine.with_fleet(|fleet, now| {
-            fleet.migrate_back(now, &migration, usize::MAX);
-            fleet.migrate_call_off(now, &migration);
-        });
-        at_work.then(steps[3], move |_, at_work| moved(&at_work, migration.slot));
-    });
-}
-
-fn moved(at_work: &AtWork, slot: u16) {
-    at_work.sim().moving.borrow_mut().retain(|moving| *moving != slot);
 }

@@ -1,18 +1,19 @@
 //! What must not be left behind: keys that never expire, at any time; and in the end keys, subscriptions and tasks at all.
 
 use super::Judges;
-use super::record::{Record, key_of};
+use super::record::Record;
 use crate::engine::{Engine, ProcId};
+use crate::server::NodeId;
 
 impl Judges {
-    /// After a request about a lock.
-    pub(super) fn look_at_expiry(&self, engine: &Engine, lock: usize) {
-        let Some((node, _)) = Record::read(engine, lock) else {
-            return;
-        };
-        let key = key_of(lock);
-        let expiry = engine.fleet(|fleet| fleet.expires_at(node, key.as_bytes()));
-        if expiry == Some(None) && !self.excuses.borrow().is_cut_short(node) {
+    /// After a request about a lock, whose record a server has.
+    pub(super) fn look_at_expiry(
+        &self,
+        engine: &Engine,
+        lock: usize,
+        (node, record): &(NodeId, Record),
+    ) {
+        if !record.expires && !self.excuses.borrow().is_cut_short(*node) {
             let story = format!("lock {lock} never expires at n{}", node.0);
             self.object("leftovers", engine.now(), story);
         }

@@ -166,8 +166,11 @@ impl Judges {
         let order = &mut *order;
         for (lock, alone) in order.about(request) {
             order.looks += 1;
-            let record = Record::read(engine, lock).map(|(_, record)| record);
-            let record = record.unwrap_or_default();
+            let read = Record::read(engine, lock);
+            if let Some(read) = &read {
+                self.look_at_expiry(engine, lock, read);
+            }
+            let record = read.map(|(_, record)| record).unwrap_or_default();
             let revived = order.locks[lock].revived(&record);
             if let Some(revived) = revived
                 && !self.excuses.borrow().is_set_back()
@@ -181,7 +184,6 @@ impl Judges {
             } else if let Some(wrong) = wrong {
                 self.object("order", engine.now(), format!("lock {lock}: {wrong}"));
             }
-            self.look_at_expiry(engine, lock);
         }
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Record {
     pub(super) readers: BTreeMap<u64, (String, u64)>,
     /// The lock's time.
     pub(super) now: u64,
+    /// Whether the key expires at all.
+    pub(super) expires: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -55,7 +57,10 @@ impl Record {
                 fleet.expires_at(node, key.as_bytes()),
             )
         });
-        let mut record = Self::default();
+        let mut record = Self {
+            expires: expires != Some(None),
+            ..Self::default()
+        };
         let expired = matches!(expires, Some(Some(at)) if at * 1000 <= micros);
         let fields = if expired { None } else { fields };
         let fields: BTreeMap<String, String> = fields?

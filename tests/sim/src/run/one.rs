@@ -180,7 +180,9 @@ fn sample(sim: &Rc<Sim>, every: Nanos) {
     let look = move |engine: &Engine| {
         if let Some(sim) = again.upgrade() {
             sim.judges.look_at_waits(engine);
-            sample(&sim, every);
+            if sim.workers.get() + sim.restarts.get() > 0 {
+                sample(&sim, every);
+            }
         }
     };
     sim.engine.at(at, Box::new(look));
