@@ -60,6 +60,14 @@ impl Value {
         matches!(self, Self::Bulk(bytes) if bytes == text.as_bytes())
     }
 
+    /// What a push of this kind is about.
+    pub(crate) fn pushed(&self, kind: &str) -> Option<&Self> {
+        match self {
+            Self::Many('>', parts) if parts[0].is(kind) => parts.get(1),
+            _ => None,
+        }
+    }
+
     /// Whether the other is the same, but for times that differ by so many microseconds or milliseconds at most.
     pub(crate) fn is_like(&self, other: &Self, micros: u64) -> bool {
         match (self, other) {
