@@ -8,6 +8,7 @@ use dlock::Client;
 use crate::engine::{Engine, Nanos, ProcId, SECOND};
 use crate::judges::Judges;
 use crate::plan::Plan;
+use crate::server::Migration;
 
 /// One run of a plan.
 pub(crate) struct Sim {
@@ -26,7 +27,7 @@ pub(crate) struct Sim {
     pub(crate) faults: Cell<usize>,
     pub(crate) at_work: Cell<usize>,
     /// Slots that are being moved: an operator moves each only once at a time.
-    pub(crate) moving: RefCell<Vec<u16>>,
+    pub(crate) moving: RefCell<Vec<Migration>>,
     /// When which fault began.
     pub(crate) begun_at: RefCell<Vec<(u64, Nanos)>>,
 }

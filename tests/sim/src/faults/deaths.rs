@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::begin::AtWork;
 use super::servers::{excuse, order};
+use super::slots::is_replaced;
 use crate::clients::Sim;
 use crate::engine::Nanos;
 use crate::judges::Scope;
@@ -58,6 +59,7 @@ pub(super) fn fail_over(
     });
     at_work.then(takes, move |engine, at_work| {
         let sim = at_work.sim();
+        is_replaced(sim, master);
         let what = "failover that lost writes";
         excuse(sim, what, Scope::Node(master), Some(master), false);
         engine.with_fleet(|fleet, now| fleet.promote(now, replica, Promotion::Automatic));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::begin::AtWork;
 use super::deaths::{fail_over, fail_script, pair, restart};
 use super::processes::node;
-use super::slots::migrate;
+use super::slots::{Steps, is_replaced, migrate};
 use crate::clients::Sim;
 use crate::engine::{MS, Random};
 use crate::judges::{Excuse, Scope};
@@ -74,7 +74,8 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) {
             clients_first,
         } => fail_over(at_work, number, dies, takes, wakes, clients_first),
         Fault::HandOver { node: number } => {
-            if let Some((_, replica)) = pair(&sim, number) {
+            if let Some((master, replica)) = pair(&sim, number) {
+                is_replaced(&sim, master);
                 engine.with_fleet(|fleet, now| {
                     fleet.promote(now, replica, Promotion::Coordinated);
                 });
@@ -163,7 +164,14 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
             steps,
             call_off,
             tell,
-        } => migrate(at_work, lock, to, steps, call_off, tell),
+        } => {
+            let steps = Steps {
+                pauses: steps,
+                call_off,
+                tell,
+            };
+            migrate(at_work, lock, to, steps);
+        }
         _ => {}
     }
 }

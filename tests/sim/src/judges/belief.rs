@@ -95,6 +95,14 @@ impl Belief {
         self.lock == other.lock && (self.write || other.write) && !same_owner
     }
 
+    fn claim(&self) -> Claim {
+        Claim {
+            lock: self.lock,
+            of: self.of,
+            asked: self.asked,
+        }
+    }
+
     fn name(&self) -> String {
         let Self { of, task, lock, .. } = self;
         let mode = if self.write { "write" } else { "read" };
@@ -125,12 +133,9 @@ impl Judges {
                     continue;
                 };
                 if engine.is_alive(other.of) && !engine.acting(other.of, || theirs.is_lost()) {
-                    let claim = Claim {
-                        lock: other.lock,
-                        of: other.of,
-                        asked: other.asked,
-                    };
-                    let excuse = self.excuses.borrow_mut().excuse(engine, claim);
+                    // What was granted before a loss may arrive long after it.
+                    let claims = [other.claim(), belief.claim()];
+                    let excuse = self.excuses.borrow_mut().excuse(engine, claims);
                     let story = format!(
                         "{} got token {token} while {} still believes in token {} of {:.6} s",
                         belief.name(),
@@ -157,7 +162,9 @@ impl Judges {
                     of,
                     asked: at,
                 };
-                if self.excuses.borrow().token_excuse(engine, claim).is_none() {
+                let excuses = self.excuses.borrow();
+                let late = excuses.is_lost(engine, belief.claim());
+                if !late && excuses.token_excuse(engine, claim).is_none() {
                     let story = format!(
                         "{} got token {token}, but {largest} was granted at {:.6} s",
                         belief.name(),

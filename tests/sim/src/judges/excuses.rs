@@ -146,13 +146,20 @@ impl Excuses {
         }
     }
 
-    /// Why a claim may have been given to somebody else, if a fault lost it.
-    pub(super) fn excuse(&mut self, engine: &Engine, claim: Claim) -> Option<&'static str> {
+    /// Why two may believe in the same, if a fault lost the claim of one.
+    pub(super) fn excuse(&mut self, engine: &Engine, claims: [Claim; 2]) -> Option<&'static str> {
         self.look(engine);
         let now = engine.now();
-        let found = self.all.iter().find(|known| known.lost(claim, now))?;
+        let mut all = self.all.iter();
+        let found = all.find(|known| claims.into_iter().any(|claim| known.lost(claim, now)))?;
         self.used += 1;
         Some(found.excuse.what)
+    }
+
+    /// Whether a claim was lost.
+    pub(super) fn is_lost(&self, engine: &Engine, claim: Claim) -> bool {
+        let now = engine.now();
+        self.all.iter().any(|known| known.lost(claim, now))
     }
 
     /// Why a token may have been given twice.
