@@ -61,7 +61,7 @@ pub(super) struct Snapshot {
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) channel: Arc<[u8]>,
-    pub(super) message: Arc<[u8]>,
+    pub(super) text: Arc<[u8]>,
     pub(super) sharded: bool,
 }
 

@@ -12,6 +12,7 @@ mod real;
 mod scripts;
 mod side;
 mod single;
+mod slots;
 mod value;
 
 /// How many sequences, and the first one's seed.

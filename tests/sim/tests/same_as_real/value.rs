@@ -43,7 +43,7 @@ impl Value {
                     at += length;
                 }
                 if kind == '%' {
-                    all = sorted(all);
+                    all = sorted(&all);
                 }
                 Some((Self::Many(kind, all), at))
             }
@@ -87,7 +87,7 @@ impl Value {
 }
 
 /// The pairs of a map in one order.
-fn sorted(items: Vec<Value>) -> Vec<Value> {
+fn sorted(items: &[Value]) -> Vec<Value> {
     let mut pairs: Vec<Vec<Value>> = items.chunks(2).map(<[_]>::to_vec).collect();
     pairs.sort_by_key(|pair| format!("{:?}", pair[0]));
     pairs.concat()

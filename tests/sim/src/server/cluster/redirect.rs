@@ -38,6 +38,10 @@ impl Redirect {
 
 /// A request, as far as it matters for its way.
 #[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub(in super::super) struct Wish<'w> {
     pub(in super::super) keys: &'w [&'w [u8]],
     /// Whether the keys are sharded channels.

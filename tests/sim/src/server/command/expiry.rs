@@ -23,6 +23,10 @@ pub(super) fn expireat(node: &mut Node, call: &Call<'_>) -> Reply {
 }
 
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the options of the command"
+)]
 struct Conditions {
     nx: bool,
     xx: bool,

@@ -29,7 +29,7 @@ fn send(node: &mut Node, call: &Call<'_>, sharded: bool) -> Reply {
         };
         let message = Message {
             channel: channel.into(),
-            message: message.into(),
+            text: message.into(),
             sharded,
         };
         for other in to {

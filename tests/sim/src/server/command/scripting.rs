@@ -17,8 +17,10 @@ fn no_script(flavour: Flavour) -> Reply {
     })
 }
 
-/// How many of the arguments are keys.
-fn split<'a>(call: &Call<'a>) -> Result<(&'a [&'a [u8]], &'a [&'a [u8]]), Reply> {
+type Words<'a> = &'a [&'a [u8]];
+
+/// The keys among the arguments, and the others.
+fn split<'a>(call: &Call<'a>) -> Result<(Words<'a>, Words<'a>), Reply> {
     let Some(keys) = integer(call.args[2]) else {
         return Err(Reply::error(NOT_A_NUMBER));
     };

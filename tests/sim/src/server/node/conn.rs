@@ -7,6 +7,10 @@ pub(in super::super) type Channels = IndexSet<Vec<u8>, FxBuildHasher>;
 
 /// A connection.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub(in super::super) struct Conn {
     /// What has arrived and is not yet a whole request.
     pub(in super::super) input: Vec<u8>,

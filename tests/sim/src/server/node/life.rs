@@ -61,7 +61,7 @@ impl Node {
             LinkItem::Sync(snapshot) => self.hear_snapshot(link.from, snapshot),
             LinkItem::Acknowledge => self.hear_acknowledge(link.from),
             LinkItem::Message(message) => {
-                self.tell(&message.channel, &message.message, message.sharded);
+                self.tell(&message.channel, &message.text, message.sharded);
             }
             LinkItem::Heartbeat(beat) => self.hear_beat(link.from, beat),
         }

@@ -33,6 +33,10 @@ pub(super) type Listeners = IndexMap<Vec<u8>, Vec<ConnId>, FxBuildHasher>;
 
 /// One server.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a condition of its own"
+)]
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) flavour: Flavour,

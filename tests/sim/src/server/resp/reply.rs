@@ -42,7 +42,7 @@ impl Reply {
     pub(in super::super) fn write(&self, resp3: bool, out: &mut Vec<u8>) {
         match self {
             Self::Status(text) => line(out, '+', text),
-            Self::Error(text) => line(out, '-', &text.replace(['\r', '\n'], " ")),
+            Self::Error(text) => line(out, '-', text.replace(['\r', '\n'], " ")),
             Self::Int(number) => line(out, ':', number),
             Self::Bulk(bytes) => bulk(out, bytes),
             Self::Text(text) if resp3 => {
