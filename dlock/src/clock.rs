@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+#[cfg(dlock_sim)]
+pub(crate) use crate::sim::{Elapsed, Instant, sleep, sleep_until, timeout, timeout_at};
+#[cfg(not(dlock_sim))]
 pub(crate) use tokio::time::{Instant, error::Elapsed, sleep, sleep_until, timeout, timeout_at};
 
 /// A point on the boot clock, in nanoseconds.
@@ -14,6 +17,14 @@ pub struct BootInstant(u64);
 
 impl BootInstant {
     /// Now.
+    #[cfg(dlock_sim)]
+    #[must_use]
+    pub fn now() -> Self {
+        Self(0) + crate::sim::boot()
+    }
+
+    /// Now.
+    #[cfg(not(dlock_sim))]
     #[must_use]
     pub fn now() -> Self {
         #[cfg(any(target_os = "linux", target_os = "android"))]

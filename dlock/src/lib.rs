@@ -49,6 +49,9 @@ pub mod metrics;
 mod mode;
 mod protocol;
 mod random;
+#[cfg(dlock_sim)]
+#[doc(hidden)]
+pub mod sim;
 mod slot;
 mod store;
 mod sync;

@@ -2,17 +2,18 @@
 //! come from users; the maps take that hash as it is.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use super::LockKey;
+use crate::random::Hashing;
 
 /// A map by lock key.
 pub(crate) type KeyMap<V> = HashMap<LockKey, V, BuildHasherDefault<KeyHasher>>;
 
 /// The hash of a key's text.
 pub(super) fn hash_of(text: &str) -> u64 {
-    static SECRET: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static SECRET: LazyLock<Hashing> = LazyLock::new(Hashing::default);
     SECRET.hash_one(text)
 }
 

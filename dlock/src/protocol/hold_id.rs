@@ -58,6 +58,12 @@ impl HoldId {
         })
     }
 
+    /// The acquisition's number, among those of its client.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.n
+    }
+
     /// The client that acquired.
     #[must_use]
     pub fn client(&self) -> &ClientId {

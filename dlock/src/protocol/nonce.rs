@@ -1,10 +1,11 @@
 //! What proves that a message is about this wait.
 
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::sync::LazyLock;
 
 use super::HoldId;
+use crate::random::Hashing;
 
 /// A number that only the waiter and the lock's record know: who may publish on a waiter's channel, but not read
 /// the lock, cannot make it believe that it holds.
@@ -19,7 +20,7 @@ impl Nonce {
     /// the operating system), of which 56 bits do.
     #[must_use]
     pub fn of(hold: &HoldId) -> Self {
-        static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        static KEY: LazyLock<Hashing> = LazyLock::new(Hashing::default);
         Self((KEY.hash_one(hold) >> 8).max(1))
     }
 

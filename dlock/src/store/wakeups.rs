@@ -1,12 +1,12 @@
 //! Who of this client waits for a wake-up, by hold id.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 
 use crate::protocol::{HoldId, Message, Nonce};
+use crate::random::HashMap;
 use crate::sync::Mutex;
 use crate::token::FencingToken;
 

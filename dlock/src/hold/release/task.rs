@@ -1,6 +1,5 @@
 //! The task that delivers releases.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use super::queue::Item;
 use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
 use crate::metrics;
-use crate::random;
+use crate::random::{self, HashMap};
 use crate::store::{Answer, NodeId, Store};
 use crate::tasks;
 
@@ -32,7 +31,7 @@ pub(super) async fn run(
 }
 
 fn by_node(store: &Store, items: impl Iterator<Item = Item>) -> HashMap<NodeId, Vec<Item>> {
-    let mut groups: HashMap<NodeId, Vec<Item>> = HashMap::new();
+    let mut groups: HashMap<NodeId, Vec<Item>> = HashMap::default();
     for item in items {
         let node = store.node_of(item.key.slot());
         groups.entry(node).or_default().push(item);
@@ -42,7 +41,7 @@ fn by_node(store: &Store, items: impl Iterator<Item = Item>) -> HashMap<NodeId, 
 
 /// Sends until answered, or until the lease has ended anyway.
 async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_timeout: Duration) {
-    let mut groups = HashMap::from([(node, items)]);
+    let mut groups = HashMap::from_iter([(node, items)]);
     while !groups.is_empty() {
         let mut unanswered = Vec::new();
         for (node, items) in groups {

@@ -10,8 +10,8 @@ use crate::sync::atomic::Ordering;
 /// A timer queue. A hold is in it at most once, from its grant to its end.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// By time, and for one time by the hold's address, which is its own as long as it is in here.
-    by_due: BTreeMap<(u64, usize), Arc<Hold>>,
+    /// By time, and for one time by the hold's number, which it has alone among those of its client.
+    by_due: BTreeMap<(u64, u64), Arc<Hold>>,
 }
 
 impl Queue {
@@ -20,13 +20,13 @@ impl Queue {
         self.take(&hold);
         let at = due.as_nanos().max(1);
         hold.renewal_due.store(at, Ordering::Relaxed);
-        self.by_due.insert((at, address(&hold)), hold);
+        self.by_due.insert((at, hold.id.number()), hold);
     }
 
     /// Takes a hold out; whether it was in.
     pub(super) fn take(&mut self, hold: &Hold) -> bool {
         let at = hold.renewal_due.swap(0, Ordering::Relaxed);
-        at != 0 && self.by_due.remove(&(at, address(hold))).is_some()
+        at != 0 && self.by_due.remove(&(at, hold.id.number())).is_some()
     }
 
     /// Takes out the next hold that is due.
@@ -52,8 +52,4 @@ impl Queue {
         }
         holds
     }
-}
-
-fn address(hold: &Hold) -> usize {
-    std::ptr::from_ref(hold).addr()
 }

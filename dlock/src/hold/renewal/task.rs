@@ -1,6 +1,5 @@
 //! The task that renews.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use crate::error::{Error, LossReason};
 use crate::hold::Hold;
 use crate::metrics;
 use crate::protocol::{Op, Reply};
+use crate::random::HashMap;
 use crate::store::{Answer, NodeId, Store};
 use crate::tasks;
 
@@ -52,7 +52,7 @@ pub(super) async fn run(renewals: Arc<Renewals>, store: Arc<Store>) {
 /// Sends what is due, one job per node, so that a slow node holds up only its own holds. Each
 /// hold stays in the queue for the next attempt, which an acknowledgement puts off.
 fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, now: BootInstant) {
-    let mut by_node: HashMap<NodeId, Vec<Arc<Hold>>> = HashMap::new();
+    let mut by_node: HashMap<NodeId, Vec<Arc<Hold>>> = HashMap::default();
     for hold in due {
         if let Some(reason) = hold.loss() {
             renewals.lose(&hold, reason);

@@ -10,6 +10,8 @@ mod tasks;
 pub use options::{Password, RedisOptions};
 pub use stats::{Counter, RedisStats};
 
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
 use self::publishing::CurrentMode;
 use self::refresh::RefreshSignal;
 use self::tasks::Tasks;
@@ -25,6 +27,8 @@ pub(crate) struct Env {
     pub(crate) stats: RedisStats,
     pub(crate) refresh: RefreshSignal,
     pub(crate) publish: CurrentMode,
+    nodes: AtomicU32,
+    numbers: AtomicU64,
 }
 
 impl Env {
@@ -36,6 +40,18 @@ impl Env {
             stats: RedisStats::default(),
             refresh: RefreshSignal::default(),
             publish: CurrentMode::new(PublishMode::Sharded),
+            nodes: AtomicU32::new(0),
+            numbers: AtomicU64::new(1),
         }
+    }
+
+    /// The number of a node that this store hears of for the first time.
+    pub(crate) fn next_node(&self) -> u32 {
+        self.nodes.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number of a connection, to tell it from others of this store.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -1,6 +1,5 @@
 //! Connecting to a node: once at a time, whoever asks.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use redis::RedisError;
@@ -91,9 +90,8 @@ impl Dialing {
     }
 
     async fn try_once(&self) -> Result<Session, DialFailure> {
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
         let (env, address) = (self.node.env(), self.node.address());
-        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let serial = env.next_number();
         let failed = |error| match login_error(&error, address, &env.options) {
             Some(fatal) => DialFailure::Fatal(fatal),
             None => DialFailure::Trouble(Trouble::Io(address.clone(), error)),

@@ -5,11 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::parts::Parts;
+use crate::clock::Instant;
 
 /// From how many requests under way on, writing waits for more: fewer tasks have little to gain, and
 /// would pay with a turn through the scheduler.

@@ -1,8 +1,10 @@
 //! Replies, handed on a few at a time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::io::ReadBuf;
+
+use crate::clock::Instant;
 
 /// In how many parts, about, the replies to all requests under way are handed on (measured: with 8 instead of
 /// 16, 64 tasks had two thirds of the throughput).

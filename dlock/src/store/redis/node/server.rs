@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -53,9 +53,8 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn new(address: Address, env: &Arc<Env>) -> Arc<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         Arc::new(Self {
-            id: NodeId(NEXT.fetch_add(1, Ordering::Relaxed)),
+            id: NodeId(env.next_node()),
             address,
             env: Arc::clone(env),
             session: ArcSwapOption::empty(),

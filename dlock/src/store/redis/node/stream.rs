@@ -3,8 +3,12 @@
 use std::io;
 use std::time::Duration;
 
+#[cfg(not(dlock_sim))]
 use futures_util::future::select_ok;
-use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
+#[cfg(not(dlock_sim))]
+use redis::io::tcp::socket2::SockRef;
+use redis::io::tcp::socket2::TcpKeepalive;
+#[cfg(not(dlock_sim))]
 use tokio::net::{TcpStream, lookup_host};
 
 use crate::store::redis::address::Address;
@@ -17,6 +21,7 @@ pub(super) const KEEPALIVE: Duration = Duration::from_secs(5);
 /// **The seam to the network**: every unencrypted connection of the crate begins here, and what drives it takes any
 /// stream of bytes. Who replaces this function runs everything above on a network of their own. (With TLS, the
 /// redis crate opens the stream itself: see `tls.rs`.)
+#[cfg(not(dlock_sim))]
 pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
     let found = lookup_host((&*address.host, address.port)).await?;
     let connecting: Vec<_> = found.map(|at| Box::pin(TcpStream::connect(at))).collect();
@@ -31,6 +36,12 @@ pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     socket.set_tcp_user_timeout(Some(KEEPALIVE))?;
     Ok(stream)
+}
+
+/// Connects to a simulated server.
+#[cfg(dlock_sim)]
+pub(super) async fn open(address: &Address) -> io::Result<crate::sim::Stream> {
+    crate::sim::Stream::open(&address.host, address.port).await
 }
 
 /// Also of encrypted connections.

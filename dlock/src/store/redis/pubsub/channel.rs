@@ -1,12 +1,12 @@
 //! One channel, as this client sees it.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 
 use crate::clock::Instant;
 use crate::protocol::HoldId;
+use crate::random::HashSet;
 use crate::slot::Slot;
 use crate::store::redis::node::NodeId;
 
@@ -43,7 +43,7 @@ impl Channel {
         Self {
             slot,
             state: State::Pending,
-            holds: HashSet::new(),
+            holds: HashSet::default(),
             idle_since: None,
             missed: false,
             changed: Arc::default(),

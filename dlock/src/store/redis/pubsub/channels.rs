@@ -1,6 +1,5 @@
 //! All channels of a client.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use tokio::sync::Notify;
 use super::channel::{Channel, Name, State};
 use crate::clock::Instant;
 use crate::protocol::HoldId;
+use crate::random::HashMap;
 use crate::slot::Slot;
 use crate::store::redis::node::NodeId;
 

@@ -1,6 +1,5 @@
 //! The pub/sub side of a store.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use super::{keeper, worker};
 use crate::clock::{Instant, timeout_at};
 use crate::key::LockKey;
 use crate::protocol::HoldId;
+use crate::random::HashMap;
 use crate::slot::Slot;
 use crate::store::Wakeups;
 use crate::store::redis::env::Env;

@@ -1,7 +1,6 @@
 //! One pub/sub connection, while it lasts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
@@ -27,8 +26,7 @@ pub(super) struct Subscriber {
 impl Subscriber {
     /// Connects, if that works now.
     pub(super) async fn open(pubsub: &Arc<PubSub>, node: &Node) -> Option<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(1);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let number = pubsub.env.next_number();
         let ended = Arc::new(Notify::new());
         let on_push = hear(pubsub, node.id(), number, &ended);
         let connecting = connect(&pubsub.env.options, node.address(), on_push);

@@ -1,0 +1,140 @@
+//! Running many seeds.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use dlock_sim::{Outcome, Seed, run_seed, shrink};
+use parking_lot::Mutex;
+
+use super::show;
+
+/// Seeds, from one to before another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    from: u64,
+    to: u64,
+}
+
+impl Range {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (from, to) = text.split_once("..")?;
+        let (from, to) = (from.parse().ok()?, to.parse().ok()?);
+        (from < to).then_some(Self { from, to })
+    }
+}
+
+/// What all threads have found.
+#[derive(Debug, Default)]
+struct Found {
+    operations: Vec<u64>,
+    faults: Vec<u64>,
+    nanos: u64,
+    excused: u64,
+    failed: Vec<(u64, String)>,
+}
+
+/// Runs seeds until one fails, tells how many, and shows the failure.
+pub(crate) fn sweep(seeds: Range, threads: usize, twice: bool, wire: bool) -> bool {
+    let start = Instant::now();
+    let next = AtomicU64::new(seeds.from);
+    let stop = AtomicBool::new(false);
+    let found = Mutex::new(Found::default());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= seeds.to {
+                        return;
+                    }
+                    let (outcome, failure) = run(number, twice);
+                    let mut found = found.lock();
+                    found.operations.push(outcome.operations);
+                    found.faults.push(outcome.faults);
+                    found.nanos += outcome.nanos;
+                    found.excused += outcome.excused;
+                    if let Some(failure) = failure {
+                        found.failed.push((number, failure));
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner();
+    summary(&mut found, start.elapsed().as_secs_f64());
+    found.failed.sort_unstable();
+    let Some((seed, story)) = found.failed.first() else {
+        return true;
+    };
+    println!("seed {seed}: {story}");
+    if let Some(shrunk) = shrink(*seed, wire) {
+        show(&format!("--seed {seed}"), &shrunk);
+    }
+    false
+}
+
+fn run(number: u64, twice: bool) -> (Outcome, Option<String>) {
+    let seed = Seed {
+        number,
+        told: false,
+        wire: false,
+    };
+    let outcome = run_seed(seed);
+    let mut failure = (outcome.violation.as_ref())
+        .map(|(promise, story)| format!("VIOLATION of {promise}: {story}"));
+    if twice && run_seed(seed).hash != outcome.hash {
+        failure = Some("two runs differ".to_owned());
+    }
+    (outcome, failure)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "rates for readers do not need all digits"
+)]
+fn summary(found: &mut Found, seconds: f64) {
+    let seeds = found.operations.len();
+    let operations: u64 = found.operations.iter().sum();
+    found.operations.sort_unstable();
+    found.faults.sort_unstable();
+    let median = |sorted: &[u64]| sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+    println!(
+        "{seeds} seeds, {operations} operations (median {}), {} faults (median {}), {} overlaps put down to lost data",
+        median(&found.operations),
+        found.faults.iter().sum::<u64>(),
+        median(&found.faults),
+        found.excused,
+    );
+    println!(
+        "{seconds:.1} s: {:.1} seeds/s, {:.0} operations/s, {:.0} simulated hours an hour",
+        seeds as f64 / seconds,
+        operations as f64 / seconds,
+        found.nanos as f64 / 1e9 / seconds,
+    );
+}
+
+/// Runs a seed and shows all of it.
+pub(crate) fn show_one(number: u64, wire: bool) -> bool {
+    let outcome = run_seed(Seed {
+        number,
+        told: true,
+        wire,
+    });
+    println!("{}", outcome.timeline);
+    println!(
+        "seed {number}: {} operations, {} faults, {} ms, trace {:016x}",
+        outcome.operations,
+        outcome.faults,
+        outcome.nanos / 1_000_000,
+        outcome.hash
+    );
+    match outcome.violation {
+        Some((promise, story)) => {
+            println!("VIOLATION of {promise}: {story}");
+            false
+        }
+        None => true,
+    }
+}

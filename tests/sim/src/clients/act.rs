@@ -1,0 +1,206 @@
+//! One operation: asking for locks, with whatever patience.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use dlock::__private::Request;
+use dlock::{Client, Error, Mode, RwLock};
+
+use super::cut_short::CutShort;
+use super::hold::{Holding, hold};
+use super::sim::Sim;
+use crate::engine::{Nanos, ProcId};
+use crate::faults;
+use crate::history::Kind;
+use crate::judges::{Belief, Guard, Waiting};
+use crate::plan::{Op, Patience, Setup};
+
+/// Does one operation, from asking to giving back.
+pub(crate) async fn act(sim: &Rc<Sim>, of: ProcId, task: u64, client: &Client, op: Op) {
+    sim.begun.set(sim.begun.get() + 1);
+    faults::look(sim);
+    let who = Who { of, task };
+    if op.locks.len() > 1 {
+        several(sim, who, client, &op).await;
+        return;
+    }
+    let Ok(lock) = client.rw_lock(Setup::lock(op.locks[0])) else {
+        return;
+    };
+    let lock = match op.owner {
+        Some(owner) => lock.owner(format!("owner-{owner}")),
+        None => lock,
+    };
+    let asked = sim.engine.now();
+    let asking = ask(&lock, op.write, op.patience);
+    let waiting = wait(sim, who, &op);
+    let outcome = CutShort::new(asking, op.cancel).await;
+    drop(waiting);
+    let Some(guard) = heard(sim, who, &op, outcome) else {
+        return;
+    };
+    let belief = who.belief(&op, op.locks[0], op.write, asked, sim.engine.now());
+    hold(sim, Holding::new(sim, belief, guard), &op, &lock, who).await;
+    sim.count();
+}
+
+/// A task of a process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Who {
+    pub(crate) of: ProcId,
+    pub(crate) task: u64,
+}
+
+impl Who {
+    pub(super) fn belief(
+        self,
+        op: &Op,
+        lock: usize,
+        write: bool,
+        asked: Nanos,
+        since: Nanos,
+    ) -> Belief {
+        Belief {
+            of: self.of,
+            task: self.task,
+            lock,
+            write,
+            owner: op.owner,
+            asked,
+            since,
+            guard: std::rc::Weak::new(),
+        }
+    }
+}
+
+/// Asks for one lock.
+pub(super) async fn ask(
+    lock: &RwLock,
+    write: bool,
+    patience: Patience,
+) -> Result<Option<Guard>, Error> {
+    Ok(match (write, patience) {
+        (true, Patience::Forever) => Some(Guard::Write(lock.write().await?)),
+        (false, Patience::Forever) => Some(Guard::Read(lock.read().await?)),
+        (true, Patience::Try) => lock.try_write().await?.map(Guard::Write),
+        (false, Patience::Try) => lock.try_read().await?.map(Guard::Read),
+        (true, Patience::For(long)) => Some(Guard::Write(
+            lock.write_timeout(Duration::from_nanos(long)).await?,
+        )),
+        (false, Patience::For(long)) => Some(Guard::Read(
+            lock.read_timeout(Duration::from_nanos(long)).await?,
+        )),
+    })
+}
+
+/// What came of asking.
+fn heard<T>(
+    sim: &Sim,
+    who: Who,
+    op: &Op,
+    outcome: Option<Result<Option<T>, Error>>,
+) -> Option<T> {
+    sim.count();
+    let (tell, got) = match outcome {
+        Some(Ok(Some(got))) => (None, Some(got)),
+        Some(Ok(None)) => (Some("busy".to_owned()), None),
+        Some(Err(error)) => (Some(error.to_string()), None),
+        None => (Some("dropped".to_owned()), None),
+    };
+    let Who { of, task } = who;
+    sim.engine.step(
+        "outcome",
+        task,
+        tell.as_deref().unwrap_or("granted").as_bytes(),
+    );
+    if let Some(tell) = tell {
+        let mode = if op.write { "write" } else { "read" };
+        sim.engine.tell(Kind::Client, || {
+            format!("p{} t{task} {mode} {:?}: {tell}", of.0, op.locks)
+        });
+    }
+    got
+}
+
+/// Waits as long as this lives.
+struct Wait<'a>(&'a Sim, Option<u64>);
+
+fn wait<'a>(sim: &'a Sim, who: Who, op: &Op) -> Wait<'a> {
+    sim.engine.tell(Kind::Client, || {
+        let mode = if op.write { "write" } else { "read" };
+        let (owner, patience, cancel) = (&op.owner, op.patience, op.cancel);
+        let mut how = format!("{patience:?}");
+        if let Some(owner) = owner {
+            how += &format!(", owner {owner}");
+        }
+        if let Some(polls) = cancel {
+            how += &format!(", dropped at poll {polls}");
+        }
+        format!("p{} t{} asks to {mode} {:?} ({how})", who.of.0, who.task, op.locks)
+    });
+    let number = (op.patience != Patience::Try).then(|| {
+        let waiting = Waiting {
+            of: who.of,
+            task: who.task,
+            locks: op.locks.clone(),
+        };
+        sim.judges.waits(sim.engine.now(), waiting)
+    });
+    Wait(sim, number)
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if let Some(number) = self.1 {
+            self.0.judges.stops_waiting(number);
+        }
+    }
+}
+
+/// Asks for several locks through the attribute.
+async fn several(sim: &Rc<Sim>, who: Who, client: &Client, op: &Op) {
+    let mode = if op.write { Mode::Write } else { Mode::Read };
+    let names = op.locks.iter().map(|lock| Setup::lock(*lock));
+    let request = Request::each(names, "several", mode).client(client);
+    let request = match op.patience {
+        Patience::Forever => request.wait_forever(),
+        Patience::For(long) => request.wait(Duration::from_nanos(long)),
+        Patience::Try => request.try_once(),
+    };
+    let request = if op.until_lost {
+        request
+    } else {
+        request.continue_when_lost()
+    };
+    let asked = sim.engine.now();
+    let waiting = wait(sim, who, op);
+    let asking = async { request.acquire().await.map(Some) };
+    let outcome = CutShort::new(asking, op.cancel).await;
+    drop(waiting);
+    let Some(grant) = heard(sim, who, op, outcome) else {
+        return;
+    };
+    let now = sim.engine.now();
+    let holdings: Vec<Holding> = op
+        .locks
+        .iter()
+        .zip(grant.held())
+        .map(|(lock, held)| {
+            let belief = who.belief(op, *lock, op.write, asked, now);
+            Holding::new(sim, belief, Guard::Several(held))
+        })
+        .collect();
+    let body = async move {
+        let read: Vec<Option<u64>> = holdings.iter().map(Holding::read).collect();
+        dlock::sim::sleep(Duration::from_nanos(op.hold)).await;
+        for (holding, read) in holdings.iter().zip(read) {
+            holding.write(read);
+        }
+        // The attribute lets go when the body ends.
+        drop(holdings);
+    };
+    let outcome = grant.run(body).await;
+    sim.engine
+        .step("ran", who.task, &[u8::from(outcome.is_ok())]);
+    sim.count();
+}

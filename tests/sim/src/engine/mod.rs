@@ -1,0 +1,29 @@
+//! Virtual time, processes, tasks and the network: what the client runs on instead of a machine. Nothing here draws
+//! workloads or judges; [`Engine`] is what the rooms above drive.
+
+mod bytes;
+mod clock;
+mod core;
+mod deliver;
+mod disturb;
+mod network;
+mod process;
+mod random;
+mod stream;
+mod tasks;
+mod timers;
+mod turns;
+mod world;
+
+pub(crate) use self::core::{Engine, Watch};
+pub(crate) use self::network::{Cut, HoldBack, Mend, Messages, Pace};
+pub(crate) use self::process::{End, ProcId};
+pub(crate) use self::random::Random;
+
+/// Nanoseconds since the simulation began.
+pub(crate) type Nanos = u64;
+
+/// A millisecond.
+pub(crate) const MS: Nanos = 1_000_000;
+/// A second.
+pub(crate) const SECOND: Nanos = 1000 * MS;

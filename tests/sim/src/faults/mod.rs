@@ -1,0 +1,9 @@
+//! Faults at work: begun in the course of the load, ended after their time.
+
+mod begin;
+mod deaths;
+mod processes;
+mod servers;
+mod slots;
+
+pub(crate) use self::begin::{look, settle};

@@ -1,0 +1,213 @@
+//! Faults of servers, and what operators do.
+
+use std::rc::Rc;
+
+use super::begin::AtWork;
+use super::deaths::{fail_over, fail_script, pair, restart};
+use super::processes::node;
+use super::slots::{Steps, is_replaced, migrate};
+use crate::clients::Sim;
+use crate::engine::{MS, Random};
+use crate::judges::{Excuse, Scope};
+use crate::plan::Fault;
+use crate::server::{NodeId, Promotion, WakeOrder};
+
+pub(super) fn excuse(sim: &Sim, what: &'static str, scope: Scope, deposed: Option<NodeId>, tokens: bool) {
+    let excuse = Excuse {
+        what,
+        scope,
+        at: sim.engine.now(),
+        deposed,
+        tokens,
+    };
+    let locks = Sim::locks(&sim.plan);
+    sim.judges.excuse(&sim.engine, excuse, locks);
+}
+
+pub(super) fn order(clients_first: bool) -> WakeOrder {
+    if clients_first {
+        WakeOrder::ClientsFirst
+    } else {
+        WakeOrder::LinksFirst
+    }
+}
+
+/// Begins a fault of servers.
+pub(super) fn begin(at_work: AtWork, fault: &Fault) {
+    let sim = Rc::clone(at_work.sim());
+    let engine = Rc::clone(&sim.engine);
+    match *fault {
+        Fault::KillConnections {
+            node: number,
+            subscribers,
+        } => {
+            let node = node(&sim, number);
+            engine.with_fleet(|fleet, _| fleet.client_kill_all(node, subscribers));
+        }
+        Fault::Forge { lock, times } => forge(at_work, lock, times),
+        Fault::CutBus { from, to, lasts } => {
+            let (from, to) = (node(&sim, from), node(&sim, to));
+            engine.cut_bus(from, to, true);
+            at_work.then(lasts, move |engine, _| engine.cut_bus(from, to, false));
+        }
+        Fault::Restart {
+            node: number,
+            with_data,
+            after,
+        } => restart(at_work, node(&sim, number), with_data, after),
+        Fault::Sleep {
+            node: number,
+            clients_first,
+            lasts,
+        } => {
+            let node = node(&sim, number);
+            engine.with_fleet(|fleet, _| fleet.sleep(node));
+            at_work.then(lasts, move |engine, _| {
+                engine.with_fleet(|fleet, now| fleet.wake(now, node, order(clients_first)));
+            });
+        }
+        Fault::Failover {
+            node: number,
+            dies,
+            takes,
+            wakes,
+            clients_first,
+        } => fail_over(at_work, number, dies, takes, wakes, clients_first),
+        Fault::HandOver { node: number } => {
+            if let Some((master, replica)) = pair(&sim, number) {
+                is_replaced(&sim, master);
+                engine.with_fleet(|fleet, now| {
+                    fleet.promote(now, replica, Promotion::Coordinated);
+                });
+            }
+        }
+        Fault::FailScript {
+            node: number,
+            at_call,
+            dies,
+            after,
+        } => fail_script(at_work, node(&sim, number), at_call, dies, after),
+        Fault::ScriptFlush { node: number } => {
+            let node = node(&sim, number);
+            engine.with_fleet(|fleet, _| fleet.script_flush(node));
+        }
+        _ => begin_more(at_work, fault),
+    }
+}
+
+fn begin_more(at_work: AtWork, fault: &Fault) {
+    let sim = Rc::clone(at_work.sim());
+    let engine = Rc::clone(&sim.engine);
+    match *fault {
+        Fault::Full {
+            node: number,
+            lasts,
+        } => {
+            let node = node(&sim, number);
+            engine.with_fleet(|fleet, _| fleet.set_full(node, true));
+            at_work.then(lasts, move |engine, _| {
+                engine.with_fleet(|fleet, _| fleet.set_full(node, false));
+            });
+        }
+        Fault::NoReplicas {
+            node: number,
+            lasts,
+        } => {
+            let node = node(&sim, number);
+            engine.with_fleet(|fleet, _| fleet.set_min_replicas(node, 7));
+            at_work.then(lasts, move |engine, _| {
+                engine.with_fleet(|fleet, _| fleet.set_min_replicas(node, 0));
+            });
+        }
+        Fault::Loading {
+            node: number,
+            lasts,
+        } => {
+            let node = node(&sim, number);
+            engine.with_fleet(|fleet, _| fleet.set_loading(node, true));
+            at_work.then(lasts, move |engine, _| {
+                engine.with_fleet(|fleet, _| fleet.set_loading(node, false));
+            });
+        }
+        Fault::FlushAll { node: number } => {
+            let node = node(&sim, number);
+            excuse(&sim, "FLUSHALL", Scope::Node(node), None, false);
+            engine.with_fleet(|fleet, now| fleet.flushall(now, node));
+        }
+        Fault::Evict { lock } => {
+            let lock = lock % Sim::locks(&sim.plan);
+            excuse(&sim, "eviction", Scope::Lock(lock), None, false);
+            let (node, key) = home(&sim, lock);
+            engine.with_fleet(|fleet, now| fleet.evict(now, node, key.as_bytes()));
+        }
+        Fault::ClockStep {
+            node: number,
+            micros,
+        } => {
+            let node = node(&sim, number);
+            let far = micros.abs() > 1000;
+            if micros < 0 {
+                sim.judges.set_back();
+            }
+            if far {
+                excuse(&sim, "clock step", Scope::Node(node), None, micros < -MINUTE);
+                // Deadlines move to other nodes as absolute times.
+                for other in engine.fleet(|fleet| fleet.nodes().collect::<Vec<_>>()) {
+                    excuse(&sim, "clocks that differ", Scope::Node(other), None, true);
+                }
+            }
+            engine.with_fleet(|fleet, now| fleet.clock_step(now, node, micros));
+        }
+        Fault::Migrate {
+            lock,
+            to,
+            steps,
+            call_off,
+            tell,
+        } => {
+            let steps = Steps {
+                pauses: steps,
+                call_off,
+                tell,
+            };
+            migrate(at_work, lock, to, steps);
+        }
+        _ => {}
+    }
+}
+
+const MINUTE: i64 = 60_000_000;
+
+pub(super) fn home(sim: &Sim, lock: usize) -> (NodeId, String) {
+    let slot = crate::judges::slot_of(lock);
+    let node = sim.engine.fleet(|fleet| fleet.owner(slot));
+    (node, crate::judges::key_of(lock))
+}
+
+/// Tells everybody who waits, and a few moments later again.
+fn forge(at_work: AtWork, lock: usize, times: u32) {
+    let sim = Rc::clone(at_work.sim());
+    let lock = lock % Sim::locks(&sim.plan);
+    let (node, key) = home(&sim, lock);
+    let mut random = Random::of(sim.plan.seed, "stranger", sim.engine.now());
+    for (id, now) in sim.judges.waiters(&sim.engine, lock) {
+        let client = id.rsplit_once('/').map_or("", |(client, _)| client);
+        let channel = format!("{}:{client}", key.replacen("dlock:", "dlock~c:", 1));
+        let message = format!("{id} {:014x} {}", random.any() >> 8, now + 1);
+        sim.engine.with_fleet(|fleet, now| {
+            let Some(conn) = fleet.accept(node) else {
+                return;
+            };
+            for command in ["PUBLISH", "SPUBLISH"] {
+                let words = [command, &channel, &message];
+                let words = words.map(|word| format!("${}\r\n{word}\r\n", word.len()));
+                let request = format!("*3\r\n{}", words.concat());
+                fleet.feed(now, conn, request.as_bytes());
+            }
+            fleet.close(conn);
+        });
+    }
+    if times > 1 {
+        at_work.then(3 * MS, move |_, at_work| forge(at_work, lock, times - 1));
+    }
+}

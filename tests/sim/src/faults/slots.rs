@@ -1,0 +1,143 @@
+//! Slots that move, and those that stay after all: what operators' tools do, who wait for servers that do not answer.
+
+use std::rc::Rc;
+
+use super::begin::AtWork;
+use super::servers::{excuse, home};
+use crate::clients::Sim;
+use crate::engine::{Engine, MS, Nanos, SECOND};
+use crate::judges::{Scope, slot_of};
+use crate::server::{Migration, NodeId, Role};
+
+/// How the steps of a migration follow each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps {
+    pub(super) pauses: [Nanos; 4],
+    pub(super) call_off: bool,
+    pub(super) tell: bool,
+}
+
+/// The steps of a migration, or of one that is called off.
+pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
+    let sim = Rc::clone(at_work.sim());
+    let lock = lock % Sim::locks(&sim.plan);
+    let (from, _) = home(&sim, lock);
+    let slot = slot_of(lock);
+    let masters: Vec<NodeId> = sim.engine.fleet(|fleet| {
+        let other = |node: &NodeId| {
+            *node != from && fleet.is_alive(*node) && fleet.role(*node) == Role::Master
+        };
+        fleet.nodes().filter(other).collect()
+    });
+    let moves = sim.moving.borrow().iter().any(|moving| moving.slot == slot);
+    if masters.is_empty() || moves {
+        return;
+    }
+    let to = masters[to % masters.len()];
+    let begun = sim
+        .engine
+        .with_fleet(|fleet, now| fleet.migrate_begin(now, slot, to));
+    let Some(migration) = begun else { return };
+    sim.moving.borrow_mut().push(migration);
+    step(at_work, migration, steps.pauses[0], move |engine, at_work| {
+        engine.with_fleet(|fleet, now| fleet.migrate_keys(now, &migration, usize::MAX));
+        step(at_work, migration, steps.pauses[1], move |engine, at_work| {
+            if steps.call_off {
+                take_back(engine, at_work, migration, steps);
+            } else {
+                finish(at_work, migration, steps);
+            }
+        });
+    });
+}
+
+/// Does a step when its time has come and both servers answer. If one of them is no master any more, the migration is
+/// over: its successor knows nothing of it.
+fn step(
+    at_work: AtWork,
+    migration: Migration,
+    after: Nanos,
+    act: impl FnOnce(&Engine, AtWork) + 'static,
+) {
+    at_work.then(after, move |engine, at_work| {
+        let both = [migration.from, migration.to];
+        let up = |node: NodeId| {
+            engine.fleet(|fleet| fleet.is_alive(node) && !fleet.is_asleep(node))
+        };
+        let serves = |node: NodeId| engine.fleet(|fleet| fleet.role(node) == Role::Master);
+        if !both.into_iter().all(up) {
+            step(at_work, migration, 50 * MS, act);
+        } else if both.into_iter().all(serves) {
+            act(engine, at_work);
+        } else {
+            engine.with_fleet(|fleet, now| {
+                fleet.migrate_forget(now, &migration);
+                fleet.migrate_call_off(now, &migration);
+            });
+            moved(&at_work, migration);
+        }
+    });
+}
+
+/// Once all keys have gone.
+fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
+    let left = at_work.sim().engine.with_fleet(|fleet, now| {
+        let left = fleet.migrate_keys(now, &migration, usize::MAX);
+        if left == 0 {
+            fleet.migrate_finish(now, &migration);
+        }
+        left
+    });
+    if left > 0 {
+        step(at_work, migration, 50 * MS, move |_, at_work| {
+            finish(at_work, migration, steps);
+        });
+        return;
+    }
+    // Otherwise the bus is first, as a rule; an operator tells in any case.
+    let told = steps.pauses[2] + if steps.tell { 0 } else { 2 * SECOND };
+    step(at_work, migration, told, move |engine, at_work| {
+        engine.with_fleet(|fleet, now| fleet.migrate_tell(now, &migration));
+        at_work.then(100 * MS, move |_, at_work| moved(&at_work, migration));
+    });
+}
+
+/// In the order that operators are asked to keep: the importing node first.
+fn take_back(engine: &Engine, at_work: AtWork, migration: Migration, steps: Steps) {
+    engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
+    bring_back(at_work, migration, steps, steps.pauses[2]);
+}
+
+fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos) {
+    step(at_work, migration, after, move |engine, at_work| {
+        let left = engine.with_fleet(|fleet, now| {
+            let left = fleet.migrate_back(now, &migration, usize::MAX);
+            if left == 0 {
+                fleet.migrate_call_off(now, &migration);
+            }
+            left
+        });
+        if left > 0 {
+            bring_back(at_work, migration, steps, 50 * MS);
+            return;
+        }
+        at_work.then(steps.pauses[3], move |_, at_work| moved(&at_work, migration));
+    });
+}
+
+fn moved(at_work: &AtWork, migration: Migration) {
+    let mut moving = at_work.sim().moving.borrow_mut();
+    moving.retain(|other| *other != migration);
+}
+
+/// A master is replaced: of slots that it was giving or taking its successor knows nothing, and keys are lost.
+pub(super) fn is_replaced(sim: &Sim, master: NodeId) {
+    let moving = sim.moving.borrow().clone();
+    for migration in moving {
+        if migration.from == master || migration.to == master {
+            let what = "a failover during a migration";
+            excuse(sim, what, Scope::Node(migration.from), Some(master), false);
+            excuse(sim, what, Scope::Node(migration.to), Some(master), false);
+        }
+    }
+}

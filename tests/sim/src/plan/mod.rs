@@ -1,0 +1,53 @@
+//! What a seed means: who does what, and what goes wrong. Drawn once, as data, so that parts of it can be left out.
+
+mod draw;
+mod fault;
+mod op;
+mod setup;
+mod shape;
+
+pub(crate) use self::fault::{Fault, FaultClass, FaultPlan, Theme, When};
+pub(crate) use self::op::{Ending, Op, Patience};
+pub(crate) use self::setup::Setup;
+pub(crate) use self::shape::Shape;
+
+/// One task of a process.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskPlan {
+    /// What its operations are drawn by.
+    pub(crate) number: u64,
+    pub(crate) shape: Shape,
+    /// Which of its operations it does.
+    pub(crate) ops: Vec<u64>,
+    /// Its operations, if they are not drawn.
+    pub(crate) given: Option<Vec<Op>>,
+}
+
+/// One process.
+#[derive(Debug, Clone)]
+pub(crate) struct ProcessPlan {
+    /// Its number, which it keeps when others are left out.
+    pub(crate) number: usize,
+    pub(crate) lease: u64,
+    pub(crate) response_timeout: u64,
+    pub(crate) retry_for: u64,
+    pub(crate) ppm: i32,
+    pub(crate) tasks: Vec<TaskPlan>,
+}
+
+/// A whole seed.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) setup: Setup,
+    pub(crate) processes: Vec<ProcessPlan>,
+    pub(crate) faults: Vec<FaultPlan>,
+}
+
+impl Plan {
+    /// How many acquires it has.
+    pub(crate) fn acquires(&self) -> usize {
+        let tasks = self.processes.iter().flat_map(|process| &process.tasks);
+        tasks.map(|task| task.ops.len()).sum()
+    }
+}

@@ -1,0 +1,15 @@
+//! What a server of a cluster knows of the others, and whom it sends clients to. Used by the server itself and by
+//! `admin`.
+
+mod beat;
+mod claims;
+mod ranges;
+mod redirect;
+mod slot;
+mod view;
+mod watch;
+
+pub(super) use self::beat::Beat;
+pub(super) use self::redirect::{Redirect, Wish};
+pub(super) use self::slot::slot_of;
+pub(super) use self::view::View;

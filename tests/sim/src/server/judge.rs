@@ -1,0 +1,159 @@
+//! What judges may look at; looking changes nothing.
+
+use std::time::Duration;
+
+use super::data::Value;
+use super::fleet::{ConnId, Fleet, NodeId};
+
+/// What a server takes itself for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It serves.
+    Master,
+    /// It follows another.
+    ReplicaOf(NodeId),
+}
+
+/// A channel to which a connection listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscription {
+    /// Who listens.
+    pub conn: ConnId,
+    /// To what.
+    pub channel: Vec<u8>,
+    /// Whether it is a sharded one.
+    pub sharded: bool,
+}
+
+impl Fleet {
+    /// Whether a server runs, asleep or not.
+    #[must_use]
+    pub fn is_alive(&self, node: NodeId) -> bool {
+        self.nodes[node.0].alive
+    }
+
+    /// Whether a server sleeps.
+    #[must_use]
+    pub fn is_asleep(&self, node: NodeId) -> bool {
+        self.nodes[node.0].asleep
+    }
+
+    /// What a server takes itself for.
+    #[must_use]
+    pub fn role(&self, node: NodeId) -> Role {
+        match &self.nodes[node.0].replication.following {
+            None => Role::Master,
+            Some(following) => Role::ReplicaOf(following.master),
+        }
+    }
+
+    /// The master of a slot by the latest epoch, whoever has heard of it. A single server is it for all.
+    #[must_use]
+    pub fn owner(&self, slot: u16) -> NodeId {
+        let claims = self
+            .nodes
+            .iter()
+            .filter(|node| !node.is_replica())
+            .filter_map(|node| {
+                let view = node.cluster.as_ref()?;
+                (view.owners.owner(slot) == node.id).then(|| (view.peer(node.id).epoch, node.id))
+            });
+        claims.max().map_or(NodeId(0), |(_, node)| node)
+    }
+
+    /// The slot of a key.
+    #[must_use]
+    pub fn slot_of(key: &[u8]) -> u16 {
+        super::cluster::slot_of(key)
+    }
+
+    /// What a server's clock shows.
+    #[must_use]
+    pub fn server_micros(&self, now: Duration, node: NodeId) -> u64 {
+        self.nodes[node.0].clock.micros(now)
+    }
+
+    /// The fields of a hash at a server, also of one that has expired and not been removed yet.
+    #[must_use]
+    pub fn lock_hash(&self, node: NodeId, key: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+        match &self.nodes[node.0].data.get(key)?.value {
+            Value::Hash(fields) => Some(
+                fields
+                    .iter()
+                    .map(|(field, value)| (field.clone(), value.clone()))
+                    .collect(),
+            ),
+            Value::Text(_) => None,
+        }
+    }
+
+    /// One field of such a hash.
+    #[must_use]
+    pub fn lock_field(&self, node: NodeId, key: &[u8], field: &[u8]) -> Option<&[u8]> {
+        match &self.nodes[node.0].data.get(key)?.value {
+            Value::Hash(fields) => fields.get(field).map(Vec::as_slice),
+            Value::Text(_) => None,
+        }
+    }
+
+    /// When a key expires by its server's clock (in ms): `None` if it is not there, `Some(None)` if never.
+    #[must_use]
+    pub fn expires_at(&self, node: NodeId, key: &[u8]) -> Option<Option<u64>> {
+        self.nodes[node.0].data.get(key).map(|entry| entry.expires)
+    }
+
+    /// All keys of a server that have not expired.
+    #[must_use]
+    pub fn keys(&self, now: Duration, node: NodeId) -> Vec<Vec<u8>> {
+        let millis = self.server_micros(now, node) / 1000;
+        let live = self.nodes[node.0]
+            .data
+            .iter()
+            .filter(|(_, entry)| !entry.is_over(millis));
+        live.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Those that never expire.
+    #[must_use]
+    pub fn keys_without_expiry(&self, node: NodeId) -> Vec<Vec<u8>> {
+        let lasting = self.nodes[node.0]
+            .data
+            .iter()
+            .filter(|(_, entry)| entry.expires.is_none());
+        lasting.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Who listens to what at a server.
+    #[must_use]
+    pub fn subscriptions(&self, node: NodeId) -> Vec<Subscription> {
+        let node = &self.nodes[node.0];
+        let kinds = [(&node.channels, false), (&node.shard_channels, true)];
+        let all = kinds.into_iter().flat_map(|(listeners, sharded)| {
+            listeners.iter().flat_map(move |(channel, conns)| {
+                let one = move |conn: &ConnId| Subscription {
+                    conn: *conn,
+                    channel: channel.clone(),
+                    sharded,
+                };
+                conns.iter().map(one)
+            })
+        });
+        all.collect()
+    }
+
+    /// How many changes of its master a replica has not heard of; of another history all of them.
+    #[must_use]
+    pub fn replication_lag(&self, replica: NodeId) -> u64 {
+        let own = &self.nodes[replica.0].replication;
+        let Some(following) = &own.following else {
+            return 0;
+        };
+        let master = &self.nodes[following.master.0].replication;
+        let known = if following.in_sync && own.history == master.history {
+            own.step
+        } else {
+            0
+        };
+        master.step.saturating_sub(known)
+    }
+}

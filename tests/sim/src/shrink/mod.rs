@@ -1,0 +1,6 @@
+//! Making a failing plan smaller, before anybody has to read it.
+
+mod smaller;
+
+pub(crate) use self::smaller::shrink_plan;
+pub use self::smaller::{Shrunk, shrink};

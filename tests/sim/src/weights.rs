@@ -1,0 +1,136 @@
+//! How often what is drawn: the only place that says so. Fixed before any mutant was tried, and not tuned to them.
+
+use crate::plan::{FaultClass, Shape, Theme};
+use crate::server::Flavour;
+
+/// Which servers.
+pub(crate) const FLAVOURS: [(u32, Flavour); 4] = [
+    (1, Flavour::Redis62),
+    (1, Flavour::Redis70),
+    (1, Flavour::Redis80),
+    (1, Flavour::Valkey81),
+];
+
+/// Masters and replicas of each; none of the latter is a server by itself.
+pub(crate) const FLEETS: [(u32, (usize, usize)); 5] = [
+    (4, (0, 0)),
+    (1, (1, 1)),
+    (3, (2, 0)),
+    (3, (2, 1)),
+    (1, (3, 1)),
+];
+
+/// What the load is like. Each process draws one of two that the seed has drawn.
+pub(crate) const SHAPES: [(u32, Shape); 10] = [
+    (4, Shape::ManyWriters),
+    (4, Shape::OneWriterManyReaders),
+    (3, Shape::Even),
+    (2, Shape::Owners),
+    (2, Shape::Tries),
+    (3, Shape::Timeouts),
+    (4, Shape::Cancels),
+    (4, Shape::Local),
+    (1, Shape::ManyKeys),
+    (2, Shape::Several),
+];
+
+/// What kind of trouble a seed mostly has.
+pub(crate) const THEMES: [(u32, Theme); 6] = [
+    (2, Theme::Mixed),
+    (3, Theme::Network),
+    (3, Theme::Processes),
+    (2, Theme::Messages),
+    (3, Theme::Servers),
+    (3, Theme::Slots),
+];
+
+/// So many of ten faults are of the seed's theme; the others are of any.
+pub(crate) const OF_THE_THEME: u32 = 700;
+
+/// The faults of each theme. What needs a cluster or a replica is drawn again where there is none.
+pub(crate) const FAULTS: [(Theme, &[(u32, FaultClass)]); 5] = [
+    (
+        Theme::Network,
+        &[
+            (4, FaultClass::Cut),
+            (3, FaultClass::HoldBack),
+            (2, FaultClass::Reset),
+            (2, FaultClass::HalfOpen),
+            (1, FaultClass::Slow),
+        ],
+    ),
+    (
+        Theme::Processes,
+        &[
+            (5, FaultClass::Pause),
+            (2, FaultClass::Suspend),
+            (3, FaultClass::Crash),
+            (1, FaultClass::Shutdown),
+        ],
+    ),
+    (
+        Theme::Messages,
+        &[
+            (4, FaultClass::Messages),
+            (2, FaultClass::Forge),
+            (2, FaultClass::KillSubscribers),
+            (1, FaultClass::KillClients),
+            (1, FaultClass::CutBus),
+        ],
+    ),
+    (
+        Theme::Servers,
+        &[
+            (3, FaultClass::Restart),
+            (3, FaultClass::SleepServer),
+            (4, FaultClass::Failover),
+            (2, FaultClass::HandOver),
+            (2, FaultClass::FailScript),
+            (2, FaultClass::Full),
+            (1, FaultClass::NoReplicas),
+            (1, FaultClass::Loading),
+            (1, FaultClass::FlushAll),
+            (1, FaultClass::Evict),
+            (1, FaultClass::ScriptFlush),
+            (1, FaultClass::ClockStep),
+        ],
+    ),
+    (
+        Theme::Slots,
+        &[
+            (4, FaultClass::Migrate),
+            (4, FaultClass::CallOff),
+            (1, FaultClass::Failover),
+            (1, FaultClass::HoldBack),
+        ],
+    ),
+];
+
+/// How many faults a seed has: from, to before.
+pub(crate) const HOW_MANY_FAULTS: (u64, u64) = (3, 11);
+
+/// How many acquires a seed has, all processes together: from, to before.
+pub(crate) const HOW_MANY_ACQUIRES: (u64, u64) = (500, 900);
+
+/// Leases, in ms.
+pub(crate) const LEASES: [(u32, u64); 6] = [
+    (2, 200),
+    (3, 400),
+    (4, 1000),
+    (3, 3000),
+    (2, 10_000),
+    (1, 30_000),
+];
+
+/// How long servers may take to answer, in ms.
+pub(crate) const RESPONSE_TIMEOUTS: [(u32, u64); 4] = [(2, 100), (3, 300), (3, 1000), (1, 3000)];
+
+/// How long servers may fail, in ms.
+pub(crate) const RETRY_FOR: [(u32, u64); 3] = [(2, 1000), (3, 3000), (3, 10_000)];
+
+/// What processes' clocks run too fast, in millionths: together with servers' less than the 1 % that is allowed for.
+pub(crate) const CLIENT_CLOCKS: [(u32, i32); 5] =
+    [(6, 0), (1, 3000), (1, -3000), (1, 4500), (1, -4500)];
+
+/// What servers' clocks do.
+pub(crate) const SERVER_CLOCKS: [(u32, i32); 3] = [(8, 0), (1, 4500), (1, -4500)];

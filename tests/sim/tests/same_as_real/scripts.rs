@@ -1,0 +1,106 @@
+//! Scripts: small ones that try what scripts can do, and those of the library.
+
+use fastrand::Rng;
+
+use crate::commands::{KeyNames, Words, pick, words};
+
+/// How many scripts the library has.
+pub(crate) const LIBRARY: [&str; 6] = [
+    include_str!("../../../../dlock/src/store/redis/lua/acquire.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/release.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/renew.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/abandon.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/yield.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/inspect.lua"),
+];
+
+const COMMON: &str = concat!(
+    include_str!("../../../../dlock/src/store/redis/lua/common/record.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/commit.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/holds.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/line.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/telling.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/tombs.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/only_hold.lua"),
+);
+
+/// A script of the library as it is sent; with `clock`, it asks that key for the time.
+pub(crate) fn library(number: usize, clock: Option<&str>) -> String {
+    let text = LIBRARY[number].replace("-- include: common", COMMON);
+    match clock {
+        None => text,
+        Some(key) => text.replace("call('TIME')", &format!("call('HMGET', '{key}', 's', 'u')")),
+    }
+}
+
+/// Scripts of one or two keys and two arguments.
+const SMALL: [&str; 62] = [
+    "return 1",
+    "return 3.99",
+    "return -3.99",
+    "return 'text'",
+    "return nil",
+    "return true",
+    "return false",
+    "return {1, 2, 'x', {3, 'y'}, nil, 4}",
+    "return {}",
+    "return {ok = 'fine'}",
+    "return {err = 'MYERR no'}",
+    "return {err = 'no'}",
+    "return {err = '-DASH no'}",
+    "return {double = 3.5}",
+    "return redis.error_reply('MYERR no')",
+    "return redis.error_reply('no')",
+    "return redis.error_reply('-X no')",
+    "return redis.status_reply('fine')",
+    "return redis.error_reply(1)",
+    "return {KEYS[1], ARGV[1], ARGV[2], #KEYS, #ARGV}",
+    "return {KEYS[1], false, true}",
+    "error('boom')",
+    "error({err = 'MYERR boom'})",
+    "error('boom', 0)",
+    "local x = nil\nreturn x.y",
+    "return nosuch",
+    "\n\nnosuch = 1",
+    "return #redis.sha1hex('a')",
+    "return redis.sha1hex('a')",
+    "return tostring(1760000000000000)",
+    "return string.format('%d', 1760000000123456)",
+    "return 1760000000123456",
+    "return redis.call('ECHO', 1760000000123456)",
+    "return redis.call('ECHO', 0.1)",
+    "return redis.call('ECHO', 1e20)",
+    "return redis.call('ECHO', -12)",
+    "return redis.call('ECHO', 123456789012345678)",
+    "return redis.call()",
+    "return redis.call({})",
+    "return redis.call('ECHO', true)",
+    "return redis.pcall('ECHO', nil)",
+    "return redis.call('NOSUCH')",
+    "local r = redis.pcall('NOSUCH') return r.err",
+    "return redis.pcall('NOSUCH')",
+    "return redis.call('GET')",
+    "return redis.call('EVAL', 'return 1', '0')",
+    "return redis.call('SUBSCRIBE', 'c')",
+    "return redis.call('HGET', KEYS[1], 'f1')",
+    "redis.call('HSET', KEYS[1], 'f1', ARGV[1]) return redis.call('HGETALL', KEYS[1])",
+    "local r = redis.pcall('HSET', KEYS[1], 'f1', ARGV[1]) return type(r) == 'table' and r.err or r",
+    "return redis.pcall('INCR', KEYS[1])",
+    "redis.call('HSET', KEYS[1], 'f2', 'x')\nredis.call('HDEL', KEYS[1], 'f1', 'f2', 'f3')\nreturn redis.call('EXISTS', KEYS[1])",
+    "redis.call('SET', KEYS[1], 'x')\nredis.call('HGET', KEYS[1], 'f')\nreturn 1",
+    "local ok, e = pcall(redis.call, 'HGET', KEYS[1]) return {tostring(ok), type(e) == 'table' and e.err or e}",
+    "local ok, e = pcall(error, 'x') return {tostring(ok), e}",
+    "local ok, e = pcall(function() return redis.call('INCR', KEYS[1]) end) return {tostring(ok), type(e) == 'table' and e.err or e}",
+    "local function f() return redis.call('HSET', 'x') end\nlocal x = f()\nreturn x",
+    "redis.call('DEL', KEYS[1])\nredis.call('HSET', KEYS[1], 'a', 1, 'b', 2, 'c', 3)\nredis.call('PEXPIRE', KEYS[1], 90000)\nreturn {redis.call('HLEN', KEYS[1]), redis.call('PTTL', KEYS[1])}",
+    "return redis.call('PUBLISH', 'c0', ARGV[1])",
+    "local t = redis.call('TIME') return {#t, type(t[1]), tonumber(t[1]) > 1000}",
+    "return redis.call('HMGET', KEYS[1], 'f0', 'f1', 'f2')",
+    "redis.call('HDEL', KEYS[1], '') redis.call('HSET', KEYS[1], 'f1', 'after') return redis.call('HGET', KEYS[1], 'f1')",
+];
+
+/// One small script with its arguments.
+pub(crate) fn draw(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
+    let (key, value) = (keys.draw(rng), pick(rng, &["v", "1", ""]));
+    words(&["EVAL", pick(rng, &SMALL), "1", &key, value, "second"])
+}
