@@ -260,7 +260,9 @@ async fn compete<S: System>(
             report.push_str("in-time 1\n");
         }
         // Not in step with the slices of others: that would measure the beat of the two.
-        timer.sleep(contest.think.mul_f64(0.5 + fastrand::f64())).await;
+        timer
+            .sleep(contest.think.mul_f64(0.5 + fastrand::f64()))
+            .await;
     }
     report
 }
