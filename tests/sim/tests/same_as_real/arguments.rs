@@ -25,7 +25,7 @@ impl Locks<'_> {
         let publish = pick(rng, self.publish);
         let lease: u64 = pick(
             rng,
-            &[20_000_000, 30_000_000, 30_001_000, 90_000_000, 600_000_000],
+            &[20_000_000, 30_000_000, 33_000_000, 90_000_000, 600_000_000],
         );
         let kept = (lease / 1000 + 1001).to_string();
         let valid = self.micros + pick(rng, &[0, 5_000_000, 60_000_000]);
@@ -34,7 +34,7 @@ impl Locks<'_> {
         let forget = if rng.bool() { "" } else { "31001" };
         match script {
             0 => {
-                let place = pick(rng, &[0, 3_000_000, 3_000_000, 40_000_000]);
+                let place = pick(rng, &[0, 3_000_000, 3_000_000, 47_000_000]);
                 let ear = pick(rng, &["0", "1", "3"]);
                 let line = format!("{valid:016} {place} {ear} n{} {publish}", rng.u8(0..3));
                 let hold = format!("={hold}");

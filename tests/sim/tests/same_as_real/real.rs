@@ -70,14 +70,15 @@ impl Real {
                 .expect("the folder is writable");
         }
         std::fs::write(folder.join("redis.conf"), config).expect("the folder is writable");
-        let mut command = Command::new(program);
+        // The shell ends the server when this end of its input is closed, in whatever way this process ends.
+        let until_closed =
+            "\"$0\" redis.conf > output 2>&1 < /dev/null & read -r _; kill -9 $!; wait";
+        let mut command = Command::new("sh");
         command
-            .arg("redis.conf")
+            .args(["-c", until_closed, program])
             .current_dir(&folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        command.spawn().expect("the server can be started")
+            .stdin(Stdio::piped());
+        command.spawn().expect("a shell can be started")
     }
 
     /// What each server knows of the others at the start.
@@ -162,8 +163,8 @@ fn free_ports(count: usize) -> (u16, Vec<TcpListener>) {
 impl Drop for Real {
     fn drop(&mut self) {
         for child in &mut self.children {
-            // It may have ended by itself, which its clients have noticed.
-            let _ = child.kill();
+            drop(child.stdin.take());
+            // What remains of it is nobody's concern.
             let _ = child.wait();
         }
         let _ = std::fs::remove_dir_all(&self.folder);

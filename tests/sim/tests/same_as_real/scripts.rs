@@ -34,7 +34,7 @@ pub(crate) fn library(number: usize, clock: Option<&str>) -> String {
 }
 
 /// Scripts of one or two keys and two arguments.
-const SMALL: [&str; 62] = [
+const SMALL: [&str; 66] = [
     "return 1",
     "return 3.99",
     "return -3.99",
@@ -71,6 +71,10 @@ const SMALL: [&str; 62] = [
     "return redis.call('ECHO', 0.1)",
     "return redis.call('ECHO', 1e20)",
     "return redis.call('ECHO', -12)",
+    "return redis.call('ECHO', 1760000000000000)",
+    "return redis.call('ECHO', 3e17)",
+    "return redis.call('ECHO', 1e18)",
+    "return redis.call('ECHO', 12345.678)",
     "return redis.call('ECHO', 123456789012345678)",
     "return redis.call()",
     "return redis.call({})",

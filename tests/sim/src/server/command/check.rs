@@ -4,7 +4,7 @@ use super::number::integer;
 use super::table::{Keys, Spec, find};
 use super::unknown::unknown;
 use super::{Call, Caller, FULL, NO_REPLICAS, READ_ONLY};
-use crate::server::cluster::{Redirect, Wish};
+use crate::server::cluster::{Redirect, Wish, slot_of};
 use crate::server::config::Flavour;
 use crate::server::fleet::ConnId;
 use crate::server::node::Node;
@@ -50,7 +50,7 @@ impl Node {
         }
         if self.cluster.is_some()
             && spec.keys != Keys::None
-            && let Some(redirect) = self.redirect(caller, spec, args)
+            && let Some(redirect) = self.redirect(caller, spec, args, None)
         {
             return Err(Reply::error(redirect.line(&self.config)));
         }
@@ -75,12 +75,14 @@ impl Node {
         Ok(spec)
     }
 
-    /// Where a command is to go, unless it is served here.
+    /// Where a command is to go, unless it is served here. `within` is the only slot whose keys are seen, if there is
+    /// such.
     pub(in super::super) fn redirect(
         &self,
         caller: Caller,
         spec: &Spec,
         args: &[&[u8]],
+        within: Option<u16>,
     ) -> Option<Redirect> {
         let view = self.cluster.as_ref()?;
         let wish = Wish {
@@ -90,7 +92,8 @@ impl Node {
             asking: caller.asking,
             readonly: caller.readonly,
         };
-        view.redirect(self.flavour, wish, |key| self.has(key))
+        let sees = |key: &[u8]| within.is_none_or(|slot| slot == slot_of(key));
+        view.redirect(self.flavour, wish, |key| sees(key) && self.has(key))
     }
 
     /// Whether too few replicas are there for a master to write.
@@ -100,7 +103,7 @@ impl Node {
 }
 
 /// The keys of a command, or its sharded channels.
-fn keys<'a>(spec: &Spec, args: &'a [&'a [u8]]) -> &'a [&'a [u8]] {
+pub(in super::super) fn keys<'a>(spec: &Spec, args: &'a [&'a [u8]]) -> &'a [&'a [u8]] {
     match spec.keys {
         Keys::None => &[],
         Keys::First | Keys::Channel => &args[1..2],

@@ -17,6 +17,7 @@ mod table;
 mod text;
 mod unknown;
 
+pub(super) use self::check::keys;
 pub(super) use self::table::{Spec, find};
 use super::fleet::ConnId;
 

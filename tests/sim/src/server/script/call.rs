@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use super::trouble::Trouble;
 use crate::server::admin::FailKind;
-use crate::server::cluster::Redirect;
-use crate::server::command::{Call, Caller, FULL, NO_REPLICAS, READ_ONLY, Spec, find};
+use crate::server::cluster::{Redirect, slot_of};
+use crate::server::command::{Call, Caller, FULL, NO_REPLICAS, READ_ONLY, Spec, find, keys};
 use crate::server::config::Flavour;
 use crate::server::node::Node;
 use crate::server::resp::Reply;
@@ -25,6 +25,8 @@ pub(super) struct Running {
     /// Whether memory was full when it began.
     full: bool,
     calls: usize,
+    /// The slot that it was in last.
+    slot: Option<u16>,
     /// What the last call that threw has thrown: Lua carries it as a value of its own.
     pub(super) thrown: Option<String>,
     /// How the server dies, if it does: what is kept and heard.
@@ -32,7 +34,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(node: Node, caller: Caller) -> Self {
+    pub(super) fn new(node: Node, caller: Caller, keys: &[&[u8]]) -> Self {
         let full = node.full;
         Self {
             node,
@@ -40,6 +42,7 @@ impl Running {
             wrote: false,
             full,
             calls: 0,
+            slot: keys.first().map(|key| slot_of(key)),
             thrown: None,
             death: None,
         }
@@ -95,10 +98,13 @@ impl Running {
             return Err(Trouble::Coded(FULL));
         }
         self.wrote |= spec.writes();
-        if self.node.cluster.is_some()
-            && let Some(redirect) = self.node.redirect(self.caller, spec, args)
-        {
-            return Err(Trouble::plain(elsewhere(flavour, spec, redirect)));
+        if self.node.cluster.is_some() {
+            // Since Redis 8 keys are kept by slots, and a key is looked for in the slot of the one before.
+            let within = self.slot.filter(|_| flavour >= Flavour::Redis80);
+            if let Some(redirect) = self.node.redirect(self.caller, spec, args, within) {
+                return Err(Trouble::plain(elsewhere(flavour, spec, redirect)));
+            }
+            self.slot = keys(spec, args).first().map(|key| slot_of(key));
         }
         Ok(spec)
     }

@@ -4,8 +4,13 @@ use crate::server::config::Flavour;
 
 /// How a server writes a number that a script passes: whole numbers with all their digits.
 pub(super) fn numeral(number: f64, flavour: Flavour) -> String {
-    // Beyond this, whole numbers have gaps, and the ways of writing them part.
-    if number.fract() == 0.0 && number.abs() < 1e15 {
+    // Up to where each writes whole numbers as such.
+    let most = if flavour >= Flavour::Redis80 {
+        4.6e18
+    } else {
+        1e17
+    };
+    if number.fract() == 0.0 && number.abs() < most {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "it is a whole number in the range"

@@ -31,7 +31,7 @@ pub(in super::super) fn run(
     let stand_in = node.stand_in();
     let lent = std::mem::replace(node, stand_in);
     let flavour = lent.flavour;
-    RUNNING.set(Some(Running::new(lent, caller)));
+    RUNNING.set(Some(Running::new(lent, caller, keys)));
     let outcome = execute(flavour, script, keys, args);
     let death = match RUNNING.take() {
         Some(running) => {
