@@ -1,0 +1,61 @@
+//! A client and the runtimes that use it: one after the other, side by side, and none at all.
+
+mod others;
+mod tokio_runtimes;
+
+use std::time::Duration;
+
+use dlock::{Client, RwLock};
+use dlock_tests::{builder, connect, stores, unique_prefix};
+use tokio::runtime::{Builder, Runtime};
+
+/// Long enough that nobody sees its end.
+const LONG: Duration = Duration::from_secs(60);
+/// Short enough to be outlived.
+const SHORT: Duration = Duration::from_millis(600);
+const SOON: Duration = Duration::from_secs(10);
+
+/// A runtime as `#[tokio::test]` makes it.
+fn one_thread() -> Runtime {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime starts")
+}
+
+/// A client that was built on a runtime of its own, and the locks as somebody else sees them.
+struct Stage {
+    /// Of the witness.
+    lasting: Runtime,
+    first: Option<Runtime>,
+    client: Client,
+    witness: Client,
+}
+
+impl Stage {
+    /// One for each store.
+    fn each() -> impl Iterator<Item = Self> {
+        let lasting = Runtime::new().expect("a runtime starts");
+        let urls = lasting.block_on(stores());
+        urls.into_iter().map(|url| {
+            let (lasting, first) = (Runtime::new().expect("a runtime starts"), one_thread());
+            let prefix = unique_prefix();
+            let client = first.block_on(builder(&url, &prefix).lease(LONG).build());
+            let witness = lasting.block_on(connect(&url, &prefix));
+            Self {
+                client: client.expect("the store is there"),
+                witness,
+                lasting,
+                first: Some(first),
+            }
+        })
+    }
+
+    fn lock(&self, name: &str) -> RwLock {
+        self.client.rw_lock(name).expect("a valid name")
+    }
+
+    /// Waits until the lock is free, which has to be long before its lease ends.
+    fn wait_free(&self, name: &str) {
+        let lock = self.witness.rw_lock(name).expect("a valid name");
+        self.lasting.block_on(dlock_tests::wait_free(&lock));
+    }
+}
