@@ -4,9 +4,38 @@
 use std::time::Duration;
 
 #[cfg(dlock_sim)]
-pub(crate) use crate::sim::{Elapsed, Instant, sleep, sleep_until, timeout, timeout_at};
+pub(crate) use crate::sim::{Instant, sleep, sleep_until, timeout, timeout_at};
 #[cfg(not(dlock_sim))]
-pub(crate) use tokio::time::{Instant, error::Elapsed, sleep, sleep_until, timeout, timeout_at};
+pub(crate) use tokio::time::Instant;
+
+#[cfg(not(dlock_sim))]
+pub(crate) use self::timers::{sleep, sleep_until, timeout, timeout_at};
+
+/// Tokio's timers, also where there is no runtime.
+#[cfg(not(dlock_sim))]
+mod timers {
+    use std::time::Duration;
+
+    use tokio::time::{self, Instant, Sleep, Timeout};
+
+    use crate::background::within;
+
+    pub(crate) fn sleep(length: Duration) -> Sleep {
+        within(|| time::sleep(length))
+    }
+
+    pub(crate) fn sleep_until(until: Instant) -> Sleep {
+        within(|| time::sleep_until(until))
+    }
+
+    pub(crate) fn timeout<F: Future>(length: Duration, future: F) -> Timeout<F> {
+        within(|| time::timeout(length, future))
+    }
+
+    pub(crate) fn timeout_at<F: Future>(until: Instant, future: F) -> Timeout<F> {
+        within(|| time::timeout_at(until, future))
+    }
+}
 
 /// A point on the boot clock, in nanoseconds.
 ///

@@ -37,6 +37,11 @@
 //! Cargo features: `tls` for `rediss://`, `tracing` (on by default), `cli` for the `dlock` command.
 
 mod attribute;
+#[cfg_attr(
+    dlock_sim,
+    expect(dead_code, reason = "a simulation has tasks and timers of its own")
+)]
+mod background;
 pub mod blocking;
 mod client;
 mod clock;

@@ -6,8 +6,9 @@ macro_rules! guard {
     ($(#[$about:meta])* $name:ident) => {
         $(#[$about])*
         ///
-        /// The hold renews itself. Dropping the guard queues its release; [`release`](Self::release)
-        /// waits for it and tells whether the lock was held to the end.
+        /// The hold renews itself. Dropping the guard releases the lock and waits for that, for a second at
+        /// most, and then leaves it to the background; [`release`](Self::release) waits as long as it takes,
+        /// and tells whether the lock was held to the end.
         #[derive(Debug)]
         #[must_use = "dropping the guard releases the lock at once"]
         pub struct $name {
@@ -63,8 +64,16 @@ macro_rules! guard {
             /// # Errors
             ///
             /// As the asynchronous guard's `release`.
-            pub fn release(self) -> Result<(), Error> {
-                self.client.wait(self.guard.release())?
+            pub fn release(mut self) -> Result<(), Error> {
+                let release = self.guard.release_in_place();
+                self.client.wait(release)?
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // A thread that may not wait leaves it to the background.
+                let _ = self.client.wait(self.guard.release_soon());
             }
         }
     };

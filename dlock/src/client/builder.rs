@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::metrics;
 use crate::protocol::ClientId;
 use crate::store::Store;
+use crate::tasks;
 
 /// Settings for a [`Client`]; made by [`Client::builder`].
 ///
@@ -106,7 +107,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects and starts the client's background tasks on the current Tokio runtime.
+    /// Connects. The client's background tasks run on a thread that all clients of this process share. Its connections
+    /// are driven by the current Tokio runtime, for as long as that lasts and gets on, and otherwise by that thread;
+    /// so a client may be used on any runtime, on several, and on executors other than Tokio's.
     ///
     /// # Errors
     ///
@@ -118,16 +121,13 @@ impl ClientBuilder {
     /// # Cancel safety
     ///
     /// Dropping the future closes what was opened.
-    ///
-    /// # Panics
-    ///
-    /// Outside a Tokio runtime.
     pub async fn build(self) -> Result<Client, Error> {
         self.open().await.inspect_err(metrics::failed)
     }
 
     async fn open(self) -> Result<Client, Error> {
         self.config.check()?;
+        tasks::start().map_err(Error::no_thread)?;
         let name = self.name.unwrap_or_else(host::name_and_pid);
         let id = ClientId::new(&name);
         let store = Store::open(&self.url, &self.config.prefix, self.config.timeouts, &id).await?;

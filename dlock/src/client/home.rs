@@ -1,26 +1,35 @@
-//! The Tokio runtime a client lives on, and waiting for it from a thread that is not its.
+//! The Tokio runtime a client was built on, and waiting for the client from a thread.
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread, ThreadId};
+use std::thread::{self, ThreadId};
 
-use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::runtime::{Handle, Id, RuntimeFlavor};
+use tokio::task;
 
+use crate::background;
 use crate::error::{Error, ErrorKind};
 
-/// Where the client's connections and background tasks run.
+thread_local! {
+    /// The runtime that has refused to let this thread wait while it runs a `LocalSet`.
+    static REFUSED_BY: Cell<Option<Id>> = const { Cell::new(None) };
+}
+
+/// Where the client was built: on a runtime of the user's, or on our own.
 #[derive(Debug)]
 pub(super) struct Home {
-    runtime: Handle,
+    runtime: Option<Id>,
     built_on: ThreadId,
 }
 
 impl Home {
     /// The current runtime.
     pub(super) fn current() -> Self {
+        let runtime = Handle::try_current().ok().map(|here| here.id());
+        let own = background::own().map(Handle::id);
         Self {
-            runtime: Handle::current(),
+            runtime: runtime.filter(|here| Some(*here) != own),
             built_on: thread::current().id(),
         }
     }
@@ -29,49 +38,60 @@ impl Home {
     ///
     /// # Errors
     ///
-    /// `would_deadlock` on the one thread without which the client cannot go on.
+    /// `would_deadlock` on the one thread without which the client's tasks and those of its user cannot go on.
     pub(super) fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
-        let one_thread = self.runtime.runtime_flavor() == RuntimeFlavor::CurrentThread;
-        if one_thread && thread::current().id() == self.built_on {
-            return Err(Error::new(
-                ErrorKind::WouldDeadlock,
-                "this thread drives the Tokio runtime the client lives on, so waiting here would wait \
-                 for ever: make the function async, or call it through \
-                 `tokio::task::spawn_blocking`, or use a `dlock::blocking::Client`, or a \
-                 multi-threaded runtime",
-            ));
-        }
-        let inside = Handle::try_current().is_ok_and(|here| here.id() == self.runtime.id());
-        if inside && !one_thread {
-            // Another thread takes over what this one would have done for the runtime.
-            return Ok(tokio::task::block_in_place(|| park_until(future)));
-        }
-        let _runtime = self.runtime.enter();
-        Ok(park_until(future))
-    }
-}
-
-/// Polls on this thread and sleeps in between.
-fn park_until<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    loop {
-        match future.as_mut().poll(&mut cx) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+        let here = Handle::try_current().ok();
+        let here = here.filter(|here| Some(here.id()) == self.runtime);
+        match here.as_ref().map(Handle::runtime_flavor) {
+            // Nothing that the client waits for depends on this thread.
+            None => Ok(background::block_on(future)),
+            Some(RuntimeFlavor::CurrentThread) => {
+                if thread::current().id() == self.built_on {
+                    return Err(would_deadlock(
+                        "this thread drives the Tokio runtime the client lives on",
+                    ));
+                }
+                Ok(background::block_on(future))
+            }
+            // Only a task may be in the way of others.
+            Some(_) if task::try_id().is_none() => Ok(background::block_on(future)),
+            Some(_) => in_place(here.map(|here| here.id()), future),
         }
     }
 }
 
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
+/// Another thread takes over what this one would have done for the runtime; in a `LocalSet` there is none that could.
+fn in_place<F: Future>(here: Option<Id>, future: F) -> Result<F::Output, Error> {
+    let refused = || would_deadlock("this thread runs a `LocalSet`");
+    if here.is_some() && REFUSED_BY.get() == here {
+        return Err(refused());
     }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
+    let future = pin!(future);
+    let mut entered = false;
+    // Tokio tells in no other way, and says so on standard error, for which once is enough.
+    let waited = catch_unwind(AssertUnwindSafe(|| {
+        task::block_in_place(|| {
+            entered = true;
+            background::block_on(future)
+        })
+    }));
+    match waited {
+        Ok(output) => Ok(output),
+        Err(panic) if entered => resume_unwind(panic),
+        Err(_) => {
+            REFUSED_BY.set(here);
+            Err(refused())
+        }
     }
+}
+
+fn would_deadlock(because: &str) -> Error {
+    Error::new(
+        ErrorKind::WouldDeadlock,
+        format!(
+            "{because}, so waiting here might wait for ever: make the function async, or call it through \
+             `tokio::task::spawn_blocking`, or use a `dlock::blocking::Client`, or a multi-threaded \
+             runtime"
+        ),
+    )
 }

@@ -125,6 +125,14 @@ impl Error {
         )
     }
 
+    pub(crate) fn no_thread(cause: std::io::Error) -> Self {
+        Self::with_cause(
+            ErrorKind::Unavailable,
+            format!("this process's thread for clients could not be started: {cause}"),
+            cause,
+        )
+    }
+
     pub(crate) fn unexpected_reply(name: &str) -> Self {
         Self::new(
             ErrorKind::Server,

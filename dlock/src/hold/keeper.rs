@@ -68,6 +68,7 @@ impl Keeper {
     /// Gives an ended hold back in the background.
     pub(crate) fn give_back_later(&self, hold: &Hold) {
         self.releases.release(hold);
+        self.releases.see_off();
     }
 
     /// Ends somebody's hold on the server; whether there was one.
@@ -101,11 +102,17 @@ impl Keeper {
         pending: Pending,
     ) {
         self.releases.abandon(key, hold, stray, lease, pending);
+        self.releases.see_off();
     }
 
     /// Ends all holds as lost, and gives them back.
     pub(crate) fn stop(&self) {
         self.renewals.stop(LossReason::Shutdown);
+    }
+
+    /// What is queued is delivered before the runtime of this thread has ended.
+    pub(crate) fn see_off(&self) {
+        self.releases.see_off();
     }
 
     /// Completes when nothing is under way.

@@ -20,5 +20,5 @@ pub(crate) use deadline::{Start, WAITER_LEASE};
 pub(crate) use hold::{Granted, Hold};
 pub(crate) use keeper::Keeper;
 pub(crate) use loss::OnLoss;
-pub(crate) use release::Pending;
+pub(crate) use release::{FAREWELL, Pending};
 pub(crate) use terms::Terms;

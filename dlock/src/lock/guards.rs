@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::gate::Share;
+use crate::clock::timeout;
 use crate::error::Error;
+use crate::hold::FAREWELL;
 use crate::key::LockKey;
 use crate::token::FencingToken;
 
@@ -12,7 +14,8 @@ macro_rules! guard {
         $(#[$about])*
         ///
         /// The hold renews itself. Dropping the guard queues its release; [`release`](Self::release) waits
-        /// for it and tells whether the lock was held to the end.
+        /// for it and tells whether the lock was held to the end. The end of a runtime waits for what is
+        /// queued for a second at most; so does a drop on a thread without a Tokio runtime.
         #[derive(Debug)]
         #[must_use = "dropping the guard releases the lock at once"]
         pub struct $name(Share);
@@ -108,6 +111,17 @@ macro_rules! guard {
             /// ```
             pub async fn release(self) -> Result<(), Error> {
                 self.0.release().await
+            }
+
+            /// Releases what is about to be dropped.
+            pub(crate) async fn release_in_place(&mut self) -> Result<(), Error> {
+                self.0.release_in_place().await
+            }
+
+            /// The same, and gives up after a moment; then that does it.
+            pub(crate) async fn release_soon(&mut self) {
+                // Whoever drops a guard does not want to hear how it was held.
+                let _ = timeout(FAREWELL, self.0.release_in_place()).await;
             }
         }
     };

@@ -16,7 +16,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 pub use self::stream::Stream;
-pub use self::tasks::{AbortHandle, JoinError, JoinSet, spawn};
+pub use self::tasks::{
+    AbortHandle, JoinError, JoinSet, Place, Whereabouts, spawn, start, wait_at_most, whereabouts,
+};
 pub use self::time::{Elapsed, Instant, Sleep, sleep, sleep_until, timeout, timeout_at};
 
 /// A task as the simulation gets it.

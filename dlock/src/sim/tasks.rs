@@ -1,6 +1,7 @@
 //! Tasks, as Tokio has them.
 
-use std::fmt;
+use std::time::Duration;
+use std::{fmt, io};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -27,6 +28,87 @@ impl AbortHandle {
 pub fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
     let task: Task = Box::pin(task);
     AbortHandle(world().map(|world| world.spawn(task)))
+}
+
+/// There is nothing to start.
+///
+/// # Errors
+///
+/// None.
+pub fn start() -> io::Result<()> {
+    Ok(())
+}
+
+/// Nobody waits outside of tasks.
+pub fn wait_at_most<F: Future>(_: Duration, _: F) -> Option<F::Output> {
+    None
+}
+
+/// Whose thread this is.
+#[derive(Debug)]
+pub enum Whereabouts {
+    /// The simulation's.
+    Own,
+    /// There is none.
+    User(Place),
+    /// There is none.
+    Nowhere,
+}
+
+/// The simulation's.
+#[must_use]
+pub fn whereabouts() -> Whereabouts {
+    Whereabouts::Own
+}
+
+/// Where tasks start: there is but one place in a simulated process, and it does not end before the process.
+#[derive(Debug, Clone, Copy)]
+pub struct Place;
+
+impl Place {
+    /// Here.
+    #[must_use]
+    pub fn here() -> Self {
+        Self
+    }
+
+    /// Here, too.
+    #[must_use]
+    pub fn own() -> Self {
+        Self
+    }
+
+    /// Always.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        true
+    }
+
+    /// Always.
+    #[must_use]
+    pub fn is(&self, _: &Self) -> bool {
+        true
+    }
+
+    /// Always.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        true
+    }
+
+    /// Starts a task.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        spawn(task)
+    }
+
+    /// Starts a task of a set.
+    pub fn spawn_into<T: Send + 'static>(
+        &self,
+        set: &mut JoinSet<T>,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> AbortHandle {
+        set.spawn(task)
+    }
 }
 
 /// Tasks that end with this value.

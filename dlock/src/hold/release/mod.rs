@@ -1,10 +1,12 @@
 //! Giving back what nobody waits for: dropped guards, cancelled acquires. For the keeper of the holds.
 
+mod farewell;
 mod op;
 mod pending;
 mod queue;
 mod task;
 
+pub(crate) use farewell::FAREWELL;
 pub(super) use op::{of, of_another};
 pub(crate) use pending::Pending;
 #[cfg(test)]

@@ -15,13 +15,17 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    pub(super) fn is_zero(&self) -> bool {
+        self.count.load(Ordering::SeqCst) == 0
+    }
+
     /// Completes when nothing is under way.
     pub(super) async fn zero(&self) {
         loop {
             let settled = self.settled.notified();
             // Set before the count is read, and read after it is written: one of the two sees the other.
             self.awaited.store(true, Ordering::SeqCst);
-            if self.count.load(Ordering::SeqCst) == 0 {
+            if self.is_zero() {
                 return;
             }
             settled.await;
@@ -36,7 +40,7 @@ pub(crate) struct Pending(Arc<Tally>);
 
 impl Pending {
     pub(super) fn new(tally: &Arc<Tally>) -> Self {
-        tally.count.fetch_add(1, Ordering::AcqRel);
+        tally.count.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(tally))
     }
 }

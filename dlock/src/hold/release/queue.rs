@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::farewell::Farewell;
 use super::pending::{Pending, Tally};
 use super::{op, task};
 use crate::clock::BootInstant;
@@ -12,7 +13,7 @@ use crate::hold::Hold;
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Op, Stray};
 use crate::store::Store;
-use crate::tasks;
+use crate::tasks::Place;
 
 /// One release or abandon to deliver.
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub(in crate::hold) struct Item {
     /// The lease has ended by then, so there is nothing left to deliver.
     pub(super) until: BootInstant,
     pub(super) _pending: Pending,
+    _queued: Option<Pending>,
 }
 
 /// Where dropped guards leave their releases. It has no limit, so that none is ever lost.
@@ -29,20 +31,27 @@ pub(in crate::hold) struct Item {
 pub(in crate::hold) struct Releases {
     sender: mpsc::UnboundedSender<Item>,
     tally: Arc<Tally>,
+    /// Models have none, nor anybody who delivers.
+    farewell: Option<Arc<Farewell>>,
 }
 
 impl Releases {
     /// Starts the task that empties the queue. It ends once every clone of this is gone and the queue is empty.
     pub(in crate::hold) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
-        let (releases, receiver) = Self::new();
-        tasks::spawn(task::run(receiver, store, response_timeout));
+        let (mut releases, receiver) = Self::new();
+        releases.farewell = Some(Arc::default());
+        Place::own().spawn(task::run(receiver, store, response_timeout));
         releases
     }
 
     pub(in crate::hold) fn new() -> (Self, mpsc::UnboundedReceiver<Item>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        let tally = Arc::default();
-        (Self { sender, tally }, receiver)
+        let releases = Self {
+            sender,
+            tally: Arc::default(),
+            farewell: None,
+        };
+        (releases, receiver)
     }
 
     /// Marks an acquire or release as under way: `flush` waits for it.
@@ -73,13 +82,21 @@ impl Releases {
         self.push(key, Op::Abandon { hold, stray }, lease, pending);
     }
 
+    /// What was queued on this thread is delivered before its runtime has ended, or now if it has none.
+    pub(in crate::hold) fn see_off(&self) {
+        if let Some(farewell) = &self.farewell {
+            farewell.see_off();
+        }
+    }
+
     fn push(&self, key: LockKey, op: Op, lease: Duration, pending: Pending) {
-        // Fails only when the task went down with its runtime; then leases end by themselves.
+        // The task that receives runs where nothing ends.
         let _ = self.sender.send(Item {
             key,
             op,
             until: BootInstant::now() + lease,
             _pending: pending,
+            _queued: self.farewell.as_ref().map(|farewell| farewell.queued()),
         });
     }
 }

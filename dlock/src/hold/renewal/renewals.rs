@@ -16,7 +16,7 @@ use crate::hold::{Hold, OnLoss};
 use crate::store::Store;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::tasks;
+use crate::tasks::{self, Place};
 
 /// All holds of a client, renewed by one task.
 pub(in crate::hold) struct Renewals {
@@ -38,7 +38,7 @@ impl Renewals {
         response_timeout: Duration,
     ) -> Arc<Self> {
         let renewals = Arc::new(Self::new(on_loss, releases, response_timeout));
-        tasks::spawn(task::run(Arc::clone(&renewals), store));
+        Place::own().spawn(task::run(Arc::clone(&renewals), store));
         renewals
     }
 

@@ -270,6 +270,7 @@ impl Drop for Gates {
     fn drop(&mut self) {
         // Handles and guards are gone, so nothing is held any more.
         self.keeper.stop();
+        self.keeper.see_off();
     }
 }
 

@@ -99,11 +99,16 @@ impl Share {
         self.end();
     }
 
-    pub(crate) async fn release(self) -> Result<(), Error> {
+    pub(crate) async fn release(mut self) -> Result<(), Error> {
+        self.release_in_place().await
+    }
+
+    /// Releases what is about to be dropped, which does nothing more if this succeeds.
+    pub(crate) async fn release_in_place(&mut self) -> Result<(), Error> {
         self.give_back().await.inspect_err(metrics::failed)
     }
 
-    async fn give_back(mut self) -> Result<(), Error> {
+    async fn give_back(&mut self) -> Result<(), Error> {
         let loss = self.hold.check();
         if !self.leave() {
             return loss;

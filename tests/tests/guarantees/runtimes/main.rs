@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 /// Long enough that nobody sees its end.
 const LONG: Duration = Duration::from_secs(60);
 /// Short enough to be outlived.
-const SHORT: Duration = Duration::from_millis(600);
+const SHORT: Duration = Duration::from_millis(1500);
 const SOON: Duration = Duration::from_secs(10);
 
 /// A runtime as `#[tokio::test]` makes it.

@@ -65,7 +65,7 @@ async fn use_everything(client: &Client) {
     let late = client.rw_lock("short").expect("valid");
     let late = late.write_timeout(Duration::from_millis(50)).await;
     assert!(late.expect_err("held").is_timeout());
-    thread::sleep(3 * SHORT);
+    thread::sleep(2 * SHORT);
     guard.check().expect("renewed");
     guard.release().await.expect("held to the end");
     drop(short.read().await.expect("free"));

@@ -1,9 +1,10 @@
 //! Several runtimes of Tokio.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dlock::{Client, Error, distributed_lock};
-use dlock_tests::scaled;
+use dlock_tests::{scaled, wait_waiters};
+use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use super::{SHORT, SOON, Stage, one_thread};
@@ -29,7 +30,7 @@ async fn use_everything(stage: &Stage) {
         .expect("free");
     let short = stage.lock("short").lease(SHORT);
     let guard = short.write().await.expect("free");
-    tokio::time::sleep(3 * SHORT).await;
+    tokio::time::sleep(2 * SHORT).await;
     guard.check().expect("renewed");
     guard.release().await.expect("held to the end");
 
@@ -103,36 +104,38 @@ fn a_client_serves_runtimes_side_by_side() {
     }
 }
 
+/// How long the client takes at most to have a lock that the witness passes on.
+fn hand_over(stage: &Stage, runtime: &Runtime) -> Duration {
+    runtime.block_on(async {
+        let other = stage.witness.rw_lock("passed").expect("valid");
+        let own = stage.lock("passed");
+        let mut longest = Duration::ZERO;
+        for _ in 0..5 {
+            let held = other.write().await.expect("free");
+            let waiting = tokio::spawn({
+                let own = own.clone();
+                async move { own.write().await.map(|guard| (Instant::now(), guard)) }
+            });
+            wait_waiters(&other, 1).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let released = Instant::now();
+            held.release().await.expect("held to the end");
+            let (entered, guard) = waiting.await.expect("no panic").expect("granted");
+            longest = longest.max(entered - released);
+            guard.release().await.expect("held to the end");
+        }
+        longest
+    })
+}
+
 #[test]
 fn messages_are_heard_after_the_runtime_that_listened_has_gone() {
     for mut stage in Stage::each() {
-        let hand_over = |runtime: &tokio::runtime::Runtime| {
-            runtime.block_on(async {
-                let other = stage.witness.rw_lock("passed").expect("valid");
-                let own = stage.lock("passed");
-                let mut longest = Duration::ZERO;
-                for _ in 0..5 {
-                    let held = other.write().await.expect("free");
-                    let waiting = tokio::spawn({
-                        let own = own.clone();
-                        async move { own.write().await.map(|guard| (std::time::Instant::now(), guard)) }
-                    });
-                    dlock_tests::wait_waiters(&other, 1).await;
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    let released = std::time::Instant::now();
-                    held.release().await.expect("held to the end");
-                    let (entered, guard) = waiting.await.expect("no panic").expect("granted");
-                    longest = longest.max(entered - released);
-                    guard.release().await.expect("held to the end");
-                }
-                longest
-            })
-        };
-        hand_over(stage.first.as_ref().expect("there"));
+        hand_over(&stage, stage.first.as_ref().expect("there"));
         drop(stage.first.take());
         let next = one_thread();
-        hand_over(&next);
-        let took = hand_over(&next);
+        hand_over(&stage, &next);
+        let took = hand_over(&stage, &next);
         // Without messages a waiter looks every 300 ms.
         assert!(took < scaled(Duration::from_millis(150)), "{took:?}");
         stage.wait_free("passed");

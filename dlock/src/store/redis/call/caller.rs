@@ -55,7 +55,7 @@ impl Caller {
                     let request = session.connection.request_behind(Preface::Ping, cmd, until);
                     Box::pin(request).await
                 } else {
-                    session.connection.request(&cmd, until).await
+                    session.connection.request_at(sent, &cmd, until).await
                 };
                 if let Ok(value) = &result
                     && !form.falls_short(value)

@@ -4,6 +4,7 @@ use super::caller::Caller;
 use crate::clock::Instant;
 use crate::slot::Slot;
 use crate::store::redis::wire::publish_all;
+use crate::tasks::Place;
 
 impl Caller {
     /// Publishes at the node that owns a slot, where its subscribers are, what a script at the node that the slot is
@@ -14,7 +15,7 @@ impl Caller {
             return;
         };
         let until = Instant::now() + self.env.options.response_timeout;
-        self.env.tasks.spawn(async move {
+        let passing = async move {
             if let Ok(mut session) = owner.connected(until).await {
                 // Who does not hear looks at its next heartbeat.
                 let _ = session
@@ -22,6 +23,7 @@ impl Caller {
                     .request_all(&publish_all(&notes), until)
                     .await;
             }
-        });
+        };
+        self.env.tasks.spawn(&Place::own(), passing);
     }
 }

@@ -1,6 +1,7 @@
 //! What everything of one store shares: settings, background tasks, counters, and two signals. Every room above may
 //! read it and count, spawn or signal by it; nothing in here knows who does, or talks to a server.
 
+mod home;
 mod options;
 mod publishing;
 mod refresh;
@@ -12,6 +13,7 @@ pub use stats::{Counter, RedisStats};
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use self::home::Home;
 use self::publishing::CurrentMode;
 use self::refresh::RefreshSignal;
 use self::tasks::Tasks;
@@ -24,6 +26,7 @@ pub(crate) struct Env {
     pub(crate) options: RedisOptions,
     pub(crate) client: ClientId,
     pub(crate) tasks: Tasks,
+    pub(crate) home: Home,
     pub(crate) stats: RedisStats,
     pub(crate) refresh: RefreshSignal,
     pub(crate) publish: CurrentMode,
@@ -37,6 +40,7 @@ impl Env {
             options,
             client: client.clone(),
             tasks: Tasks::new(),
+            home: Home::here(),
             stats: RedisStats::default(),
             refresh: RefreshSignal::default(),
             publish: CurrentMode::new(PublishMode::Sharded),

@@ -5,7 +5,7 @@ use std::future::Future;
 
 use parking_lot::Mutex;
 
-use crate::tasks::{AbortHandle, JoinSet};
+use crate::tasks::{AbortHandle, JoinSet, Place};
 
 /// Tasks that end together, at the latest with this value.
 pub(crate) struct Tasks(Mutex<Option<JoinSet<()>>>);
@@ -15,15 +15,16 @@ impl Tasks {
         Self(Mutex::new(Some(JoinSet::new())))
     }
 
-    /// Starts a task on the current runtime; `None` once closed.
+    /// Starts a task there; `None` once closed.
     pub(crate) fn spawn(
         &self,
+        place: &Place,
         task: impl Future<Output = ()> + Send + 'static,
     ) -> Option<AbortHandle> {
         let mut set = self.0.lock();
         let set = set.as_mut()?;
         while set.try_join_next().is_some() {}
-        Some(set.spawn(task))
+        Some(place.spawn_into(set, task))
     }
 
     /// Ends all tasks; no new ones start.

@@ -1,6 +1,8 @@
 //! A connection, and requests on it.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{
@@ -8,10 +10,10 @@ use redis::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::gather::{Gather, UnderWay};
-use crate::clock::{Elapsed, Instant, timeout_at};
+use super::gather::{Entered, Gather, UnderWay};
+use crate::clock::{Instant, timeout_at};
 use crate::store::redis::wire::Preface;
-use crate::tasks::{self, AbortHandle};
+use crate::tasks::{self, AbortHandle, Place};
 
 /// A connection that many tasks share. It closes with its last clone.
 #[derive(Debug, Clone)]
@@ -19,6 +21,8 @@ pub(crate) struct Connection {
     multiplexed: MultiplexedConnection,
     under_way: UnderWay,
     _driver: Option<Arc<Driver>>,
+    /// Whether the driver depends on a runtime of the user's, and can be seen to run.
+    is_lent: bool,
 }
 
 /// A node's connection, with a number to tell it from its successors.
@@ -32,9 +36,15 @@ pub(crate) struct Session {
 #[derive(Debug)]
 struct Driver(AbortHandle);
 
+/// After how long a driver that has not run although it should is not waited for any more: nobody drives its runtime, or
+/// something blocks it, and both may last.
+const STALLED: Duration = Duration::from_millis(100);
+
 /// Why a request has no answer.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
+    /// The runtime that should send it does not run.
+    Stalled,
     /// Not within the time there was.
     Silence,
     /// The connection failed.
@@ -57,13 +67,25 @@ impl Connection {
             multiplexed,
             under_way,
             _driver: Some(Arc::new(driver)),
+            is_lent: !Place::here().is_own(),
         })
     }
 
     /// Sends one command. The reply may be a [`Value::ServerError`].
     pub(crate) async fn request(&mut self, cmd: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
-        let _entered = self.under_way.enter();
-        answer(timeout_at(until, self.multiplexed.send_packed_command(cmd)).await)
+        self.request_at(Instant::now(), cmd, until).await
+    }
+
+    /// [`request`](Self::request), now.
+    pub(crate) async fn request_at(
+        &mut self,
+        now: Instant,
+        cmd: &Cmd,
+        until: Instant,
+    ) -> Result<Value, NoAnswer> {
+        let entered = self.under_way.enter();
+        let reply = self.multiplexed.send_packed_command(cmd);
+        answer(reply, self.is_lent.then_some(&entered), now, until).await
     }
 
     /// Sends one command behind its preface. What that is answered does not matter.
@@ -83,10 +105,11 @@ impl Connection {
         pipeline: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, NoAnswer> {
-        let _entered = self.under_way.enter();
+        let entered = self.under_way.enter();
         let count = pipeline.len();
         let replies = self.multiplexed.send_packed_commands(pipeline, 0, count);
-        let values = answer(timeout_at(until, replies).await)?;
+        let watched = self.is_lent.then_some(&entered);
+        let values = answer(replies, watched, Instant::now(), until).await?;
         if values.len() != count {
             return Err(NoAnswer::Io(RedisError::from((
                 ErrorKind::UnexpectedReturnType,
@@ -97,8 +120,25 @@ impl Connection {
     }
 }
 
-/// What came of waiting for replies.
-fn answer<T>(outcome: Result<Result<T, RedisError>, Elapsed>) -> Result<T, NoAnswer> {
+/// Waits for replies; not for long if the driver does not run.
+async fn answer<T>(
+    reply: impl Future<Output = Result<T, RedisError>>,
+    watched: Option<&Entered<'_>>,
+    now: Instant,
+    until: Instant,
+) -> Result<T, NoAnswer> {
+    let mut reply = pin!(reply);
+    let first = match watched {
+        Some(_) => until.min(now + STALLED),
+        None => until,
+    };
+    let mut outcome = timeout_at(first, reply.as_mut()).await;
+    if let (Err(_), Some(entered)) = (&outcome, watched) {
+        if !entered.is_seen() && first == now + STALLED {
+            return Err(NoAnswer::Stalled);
+        }
+        outcome = timeout_at(until, reply).await;
+    }
     match outcome {
         Ok(replies) => replies.map_err(NoAnswer::Io),
         Err(_) => Err(NoAnswer::Silence),
@@ -112,6 +152,7 @@ impl From<MultiplexedConnection> for Connection {
             multiplexed,
             under_way: UnderWay::default(),
             _driver: None,
+            is_lent: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Connecting to a node: once at a time, whoever asks.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use redis::RedisError;
 
@@ -14,13 +15,44 @@ use crate::error::Error;
 use crate::store::redis::backoff::Backoff;
 use crate::store::redis::wire::{Push, greeting, time};
 
+/// How much later than planned a dial may get to run.
+const LATE: Duration = Duration::from_millis(100);
+
 /// The state of connecting.
 #[derive(Default)]
 pub(super) struct Dial {
-    pub(super) running: bool,
-    pub(super) wanted: bool,
-    pub(super) connected_before: bool,
+    running: bool,
+    wanted: bool,
+    /// Which dial runs: one whose runtime stood still may come back when another has taken its place.
+    number: u64,
+    /// By when it will have said something new, if its runtime runs.
+    next_news: Option<Instant>,
+    connected_before: bool,
     pub(super) failed: Option<DialFailure>,
+}
+
+/// A dial that is to start.
+pub(super) struct Begun {
+    pub(super) number: u64,
+    /// Of one whose runtime stands still.
+    pub(super) instead_of_another: bool,
+}
+
+impl Dial {
+    /// Somebody wants a connection: whether a dial has to start.
+    pub(super) fn begin(&mut self, now: Instant) -> Option<Begun> {
+        self.wanted = true;
+        let stands_still = self.running && self.next_news.is_some_and(|due| due < now);
+        (!self.running || stands_still).then(|| {
+            self.running = true;
+            self.number += 1;
+            self.next_news = Some(now + LATE);
+            Begun {
+                number: self.number,
+                instead_of_another: stands_still,
+            }
+        })
+    }
 }
 
 /// Why the node could not be connected to the last time.
@@ -35,42 +67,68 @@ pub(crate) enum DialFailure {
 /// Connecting, under way for as long as this lives.
 pub(super) struct Dialing {
     node: Arc<Node>,
-    /// Whether `Dial::running` has been taken back.
+    number: u64,
+    /// Whether `Dial::running` has been taken back, or is another's.
     ended: bool,
 }
 
 impl Dialing {
-    /// Once `Dial::running` has been set.
-    pub(super) fn new(node: Arc<Node>) -> Self {
-        Self { node, ended: false }
+    /// Once [`Dial::begin`] has said so.
+    pub(super) fn new(node: Arc<Node>, number: u64) -> Self {
+        Self {
+            node,
+            number,
+            ended: false,
+        }
     }
 
     /// Tries until it works, or until nobody asks any more.
     pub(super) async fn run(mut self) {
         let mut backoff = Backoff::of_connect();
+        // Connecting, and what is asked of a new connection.
+        let attempt = 2 * self.node.env().options.connect_timeout;
         while !self.ended {
-            self.node.dial.send_if_modified(|dial| {
+            self.update(|dial| {
                 dial.wanted = false;
-                false
+                dial.next_news = Some(Instant::now() + attempt + LATE);
             });
+            if self.ended {
+                return;
+            }
             match self.try_once().await {
-                Ok(session) => self.succeed(session),
+                Ok(session) => return self.succeed(session),
                 Err(failed) => {
-                    self.node
-                        .dial
-                        .send_modify(|dial| dial.failed = Some(failed));
+                    let pause = backoff.pause();
+                    self.update(|dial| {
+                        dial.failed = Some(failed);
+                        dial.next_news = Some(Instant::now() + pause + LATE);
+                    });
+                    self.node.dial.send_modify(|_| {});
                     self.node.env().refresh.request();
-                    sleep(backoff.pause()).await;
+                    sleep(pause).await;
                     self.end_unless_wanted();
                 }
             }
         }
     }
 
+    /// Changes what is known of this dial, without telling anybody, unless another has taken its place.
+    fn update(&mut self, change: impl FnOnce(&mut Dial)) {
+        let mut is_this = false;
+        self.node.dial.send_if_modified(|dial| {
+            is_this = dial.number == self.number;
+            if is_this {
+                change(dial);
+            }
+            false
+        });
+        self.ended |= !is_this;
+    }
+
     fn succeed(&mut self, session: Session) {
-        let node = &self.node;
-        node.install(session);
-        node.dial.send_modify(|dial| {
+        let node = Arc::clone(&self.node);
+        self.update(|dial| {
+            node.install(session);
             if dial.connected_before {
                 node.env().stats.reconnects.count();
             }
@@ -79,14 +137,16 @@ impl Dialing {
             dial.running = false;
         });
         self.ended = true;
+        self.node.dial.send_modify(|_| {});
     }
 
     fn end_unless_wanted(&mut self) {
-        self.node.dial.send_if_modified(|dial| {
+        let mut ended = false;
+        self.update(|dial| {
             dial.running = dial.wanted;
-            self.ended = !dial.wanted;
-            false
+            ended = !dial.wanted;
         });
+        self.ended |= ended;
     }
 
     async fn try_once(&self) -> Result<Session, DialFailure> {
@@ -111,7 +171,7 @@ impl Dialing {
         let until = Instant::now() + env.options.connect_timeout;
         match connection.request_all(&greeting, until).await {
             Err(NoAnswer::Io(error)) => Err(error),
-            Err(NoAnswer::Silence) => Ok(()),
+            Err(NoAnswer::Silence | NoAnswer::Stalled) => Ok(()),
             Ok(answers) => {
                 if let Some(micros) = time(&answers) {
                     self.node.time.learn(micros, BootInstant::now());
@@ -126,10 +186,7 @@ impl Drop for Dialing {
     /// A dial that was aborted, with its runtime perhaps, must not keep others from dialing.
     fn drop(&mut self) {
         if !self.ended {
-            self.node.dial.send_if_modified(|dial| {
-                dial.running = false;
-                false
-            });
+            self.update(|dial| dial.running = false);
         }
     }
 }

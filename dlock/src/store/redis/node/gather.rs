@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -15,19 +15,29 @@ use crate::clock::Instant;
 /// would pay with a turn through the scheduler.
 const CROWD: usize = 4;
 
-/// The number of requests under way on a connection.
+/// The number of requests under way on a connection, and above it how often its driver has run. One number, so that a
+/// request that counts itself learns the other on the way.
 #[derive(Debug, Clone, Default)]
-pub(super) struct UnderWay(Arc<AtomicUsize>);
+pub(super) struct UnderWay(Arc<AtomicU64>);
+
+const TURN: u64 = 1 << 32;
 
 impl UnderWay {
     /// One more, until the result is dropped.
     pub(super) fn enter(&self) -> Entered<'_> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Entered(&self.0)
+        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        Entered {
+            under_way: self,
+            turns: before / TURN,
+        }
+    }
+
+    fn run(&self) {
+        self.0.fetch_add(TURN, Ordering::Relaxed);
     }
 
     fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        usize::try_from(self.0.load(Ordering::Relaxed) % TURN).unwrap_or(usize::MAX)
     }
 
     fn is_crowd(&self) -> bool {
@@ -38,11 +48,21 @@ impl UnderWay {
 /// One request under way.
 #[derive(Debug)]
 #[must_use = "dropping it ends the request"]
-pub(super) struct Entered<'a>(&'a AtomicUsize);
+pub(super) struct Entered<'a> {
+    under_way: &'a UnderWay,
+    turns: u64,
+}
+
+impl Entered<'_> {
+    /// Whether the driver has run since.
+    pub(super) fn is_seen(&self) -> bool {
+        self.under_way.0.load(Ordering::Relaxed) / TURN != self.turns
+    }
+}
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.under_way.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -75,6 +95,7 @@ impl<S> Gather<S> {
 
     /// Pending once per write, and then woken behind the tasks that can run now.
     fn poll_turn(&mut self, cx: &Context<'_>) -> Poll<()> {
+        self.under_way.run();
         self.put_off = !self.put_off && self.under_way.is_crowd();
         if self.put_off {
             cx.waker().wake_by_ref();
@@ -123,6 +144,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gather<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        this.under_way.run();
         if this.parts.is_empty() {
             let stream = Pin::new(&mut this.stream);
             if !this.under_way.is_crowd() {

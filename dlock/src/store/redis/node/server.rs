@@ -134,6 +134,11 @@ impl Node {
                 self.lost(session.serial);
                 Trouble::Io(address, error)
             }
+            NoAnswer::Stalled => {
+                self.env.home.leave();
+                self.lost(session.serial);
+                Trouble::Silence(address)
+            }
             NoAnswer::Silence => {
                 self.fell_silent(session, sent);
                 Trouble::Silence(address)
@@ -193,18 +198,18 @@ impl Node {
 
     /// Starts to connect unless that is under way; whether the store is still open.
     fn start_dialing(self: &Arc<Self>) -> bool {
-        let mut start = false;
+        let mut start = None;
         self.dial.send_if_modified(|dial| {
-            dial.wanted = true;
-            start = !dial.running;
-            dial.running = true;
+            start = dial.begin(Instant::now());
             false
         });
-        if start {
-            let dialing = Dialing::new(Arc::clone(self));
-            return self.env.tasks.spawn(dialing.run()).is_some();
+        let Some(begun) = start else { return true };
+        if begun.instead_of_another {
+            self.env.home.leave();
         }
-        true
+        let dialing = Dialing::new(Arc::clone(self), begun.number);
+        let place = self.env.home.place();
+        self.env.tasks.spawn(&place, dialing.run()).is_some()
     }
 }
 

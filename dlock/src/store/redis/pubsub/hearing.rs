@@ -10,7 +10,8 @@ use super::channel::Name;
 use super::channels::Channels;
 use super::jobs::{Job, Jobs};
 use super::listening::Listening;
-use super::{keeper, worker};
+use super::keeper;
+use super::worker::Worker;
 use crate::clock::{Instant, timeout_at};
 use crate::key::LockKey;
 use crate::protocol::HoldId;
@@ -21,6 +22,7 @@ use crate::store::redis::env::Env;
 use crate::store::redis::node::{Node, NodeId};
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::PublishMode;
+use crate::tasks::Place;
 
 /// Channels, their listeners, and the connections on which messages come.
 pub(crate) struct PubSub {
@@ -44,7 +46,8 @@ impl PubSub {
             jobs: Mutex::default(),
             nudge: Notify::new(),
         });
-        env.tasks.spawn(keeper::keep(Arc::clone(&pubsub)));
+        let keeping = keeper::keep(Arc::clone(&pubsub));
+        env.tasks.spawn(&Place::own(), keeping);
         pubsub
     }
 
@@ -114,31 +117,44 @@ impl PubSub {
         self.nudge.notify_one();
     }
 
+    /// Starts over on our own runtime: the one that should hear does not run.
+    pub(super) fn leave_home(&self) {
+        for (_, jobs) in self.jobs.lock().drain() {
+            jobs.close();
+        }
+        self.wake(self.channels.lose_all());
+    }
+
     /// Has a channel subscribed by the node that owns its slot now.
     pub(super) fn subscribe(self: &Arc<Self>, name: &Name, slot: Slot) {
         let owner = self.servers.now().node(slot).cloned();
-        match owner {
-            Some(owner) => self.jobs_of(&owner).push(Job::Subscribe(Arc::clone(name))),
-            None => self.channels.fail(name),
+        let job = Job::Subscribe(Arc::clone(name));
+        if owner.is_none_or(|owner| self.jobs_of(&owner).push(job).is_err()) {
+            self.channels.fail(name);
         }
     }
 
     /// Has a node's worker do something, if it has one.
     pub(super) fn job(&self, node: NodeId, job: Job) {
         if let Some(jobs) = self.jobs.lock().get(&node) {
-            jobs.push(job);
+            // Without a worker there is no connection any more, and nothing to take back on it.
+            let _ = jobs.push(job);
         }
     }
 
     fn jobs_of(self: &Arc<Self>, node: &Arc<Node>) -> Arc<Jobs> {
         let mut all = self.jobs.lock();
-        let jobs = all.entry(node.id()).or_insert_with(|| {
-            let jobs = Arc::new(Jobs::default());
-            let work = worker::run(Arc::clone(self), Arc::clone(node), Arc::clone(&jobs));
-            self.env.tasks.spawn(work);
-            jobs
-        });
-        Arc::clone(jobs)
+        if let Some(jobs) = all.get(&node.id())
+            && !jobs.is_closed()
+        {
+            return Arc::clone(jobs);
+        }
+        let jobs = Arc::new(Jobs::default());
+        all.insert(node.id(), Arc::clone(&jobs));
+        drop(all);
+        let work = Worker::new(self, node, &jobs).run();
+        self.env.tasks.spawn(&self.env.home.place(), work);
+        jobs
     }
 
     fn channel_of(&self, key: &LockKey) -> Name {

@@ -28,12 +28,23 @@ pub(super) enum Job {
 }
 
 impl Jobs {
-    pub(super) fn push(&self, job: Job) {
-        self.queue.lock().waiting.push_back(job);
+    /// Gives the job back if nobody will do it.
+    pub(super) fn push(&self, job: Job) -> Result<(), Job> {
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return Err(job);
+        }
+        queue.waiting.push_back(job);
+        drop(queue);
         self.more.notify_one();
+        Ok(())
     }
 
-    /// Ends the worker: its node has left.
+    pub(super) fn is_closed(&self) -> bool {
+        self.queue.lock().closed
+    }
+
+    /// Ends the worker: its node has left, or its runtime.
     pub(super) fn close(&self) {
         self.queue.lock().closed = true;
         self.more.notify_one();

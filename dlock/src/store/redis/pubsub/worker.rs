@@ -16,29 +16,54 @@ const PING_AFTER: Duration = Duration::from_secs(5);
 /// How many tries a connection without channels is kept for.
 const PINGS_WITHOUT_USE: u32 = 6;
 
-/// Connects when there is something to do, does it, and starts over when the connection ends.
-pub(super) async fn run(pubsub: Arc<PubSub>, node: Arc<Node>, jobs: Arc<Jobs>) {
-    let mut backoff = Backoff::of_connect();
-    while let Some(job) = jobs.next().await {
-        jobs.put_back(job);
-        if let Some(subscriber) = Subscriber::open(&pubsub, &node).await {
-            backoff = Backoff::of_connect();
-            serve(&jobs, subscriber).await;
-        } else {
-            pubsub.env.refresh.request();
-            sleep(backoff.pause()).await;
-            // The keeper will ask again, perhaps another node.
-            fail_all(&pubsub, &jobs);
-        }
-    }
-    fail_all(&pubsub, &jobs);
+/// The jobs of one node, until dropped, with a runtime perhaps.
+pub(super) struct Worker {
+    pubsub: Arc<PubSub>,
+    node: Arc<Node>,
+    jobs: Arc<Jobs>,
 }
 
-fn fail_all(pubsub: &PubSub, jobs: &Jobs) {
-    for job in jobs.drain() {
-        if let Job::Subscribe(name) = job {
-            pubsub.channels.fail(&name);
+impl Worker {
+    pub(super) fn new(pubsub: &Arc<PubSub>, node: &Arc<Node>, jobs: &Arc<Jobs>) -> Self {
+        Self {
+            pubsub: Arc::clone(pubsub),
+            node: Arc::clone(node),
+            jobs: Arc::clone(jobs),
         }
+    }
+
+    /// Connects when there is something to do, does it, and starts over when the connection ends.
+    pub(super) async fn run(self) {
+        let mut backoff = Backoff::of_connect();
+        while let Some(job) = self.jobs.next().await {
+            self.jobs.put_back(job);
+            if let Some(subscriber) = Subscriber::open(&self.pubsub, &self.node).await {
+                backoff = Backoff::of_connect();
+                serve(&self.jobs, subscriber).await;
+            } else {
+                self.pubsub.env.refresh.request();
+                sleep(backoff.pause()).await;
+                // The keeper will ask again, perhaps another node.
+                self.fail_all();
+            }
+        }
+    }
+
+    fn fail_all(&self) {
+        for job in self.jobs.drain() {
+            if let Job::Subscribe(name) = job {
+                self.pubsub.channels.fail(&name);
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Whoever wants something of this node has to find another worker.
+        self.jobs.close();
+        self.fail_all();
+        self.pubsub.nudge.notify_one();
     }
 }
 

@@ -12,6 +12,7 @@ use crate::store::redis::address::Address;
 use crate::store::redis::backoff::jitter;
 use crate::store::redis::node::Node;
 use crate::store::redis::wire::View;
+use crate::tasks::Place;
 
 /// The least time between two surveys.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -26,7 +27,7 @@ impl Servers {
     /// Keeps the topology up to date from now on, and calls back when it has changed.
     pub(crate) fn keep(self: &Arc<Self>, changed: impl Fn() + Send + Sync + 'static) {
         let refreshing = refresh_forever(Arc::clone(self), changed);
-        self.env().tasks.spawn(refreshing);
+        self.env().tasks.spawn(&Place::own(), refreshing);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::store::redis::node::{DialFailure, Node, Trouble, fatal};
 use crate::store::redis::wire::{
     Pipeline, Refusal, Role, Value, View, hello, refusal, slots_and_epoch,
 };
-use crate::tasks::JoinSet;
+use crate::tasks::{JoinSet, Place};
 
 /// How long one server may keep the next one from being asked.
 pub(super) const STAGGER: Duration = Duration::from_millis(100);
@@ -97,12 +97,13 @@ pub(super) async fn ask_some(
 ) -> Result<Vec<View>, Vec<AskFailure>> {
     let mut waiting = nodes.into_iter();
     let mut asked = JoinSet::new();
+    let here = Place::here();
     let (mut views, mut failures) = (Vec::new(), Vec::new());
     loop {
         if views.len() + asked.len() < enough.max(1)
             && let Some(node) = waiting.next()
         {
-            asked.spawn(async move { ask(&node, deadline).await });
+            here.spawn_into(&mut asked, async move { ask(&node, deadline).await });
             continue;
         }
         match timeout(stagger, asked.join_next()).await {
@@ -115,7 +116,7 @@ pub(super) async fn ask_some(
             Err(_) if !views.is_empty() => break,
             Err(_) => {
                 if let Some(node) = waiting.next() {
-                    asked.spawn(async move { ask(&node, deadline).await });
+                    here.spawn_into(&mut asked, async move { ask(&node, deadline).await });
                 }
             }
         }
