@@ -35,3 +35,30 @@ pub(crate) fn check_lease(lease: Duration, max_hold: Option<Duration>) -> Result
     }
     Ok(())
 }
+
+/// Checks how long a lock is to stay held at least.
+pub(crate) fn check_min_hold(
+    min_hold: Option<Duration>,
+    max_hold: Option<Duration>,
+) -> Result<(), Error> {
+    let Some(min_hold) = min_hold else {
+        return Ok(());
+    };
+    if min_hold > MAX_LEASE {
+        return Err(Error::new(
+            ErrorKind::InvalidConfig,
+            format!("a min_hold of {min_hold:?} is out of range; choose up to 24 hours"),
+        ));
+    }
+    if let Some(max_hold) = max_hold
+        && max_hold < min_hold
+    {
+        return Err(Error::new(
+            ErrorKind::InvalidConfig,
+            format!(
+                "max_hold ({max_hold:?}) is shorter than min_hold ({min_hold:?}); raise the one or lower the other"
+            ),
+        ));
+    }
+    Ok(())
+}

@@ -83,7 +83,9 @@ pub use token::FencingToken;
 #[doc(hidden)]
 pub mod __internals {
     pub use crate::clock::BootInstant;
-    pub use crate::protocol::{ClientId, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray};
+    pub use crate::protocol::{
+        ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray,
+    };
     pub use crate::store::{
         Answer, Counter, Endpoint, Listener, MemoryStore, Origin, Password, Post, RedisListening,
         RedisNodeId, RedisOptions, RedisStats, RedisStore, Script, ScriptLoad, ServerClock,
@@ -111,8 +113,8 @@ pub mod __internals {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::attribute::{
-        AsClient, BusyResult, Grant, Holds, LockResult, Request, is_busy, name, on_busy, report,
-        report_not_busy,
+        AsClient, BusyResult, Grant, Holds, LockResult, Loss, Report, Request, is_busy, name,
+        on_busy, report, report_not_busy,
     };
     pub use crate::mode::Mode;
 }

@@ -8,9 +8,7 @@ pub(crate) use crate::sim::{
 pub(crate) use tokio::task::{AbortHandle, JoinSet};
 
 #[cfg(not(dlock_sim))]
-pub(crate) use self::tokio_tasks::{
-    Place, Whereabouts, spawn, start, wait_at_most, whereabouts,
-};
+pub(crate) use self::tokio_tasks::{Place, Whereabouts, spawn, start, wait_at_most, whereabouts};
 
 #[cfg(not(dlock_sim))]
 mod tokio_tasks {
@@ -23,7 +21,6 @@ mod tokio_tasks {
 
     use super::{AbortHandle, JoinSet};
     use crate::background;
-    use crate::clock::timeout;
 
     /// Makes sure that there is a place for tasks everywhere. Before anything else is called.
     pub(crate) fn start() -> io::Result<()> {
@@ -37,7 +34,7 @@ mod tokio_tasks {
 
     /// Waits on this thread, for so long at most.
     pub(crate) fn wait_at_most<F: Future>(length: Duration, future: F) -> Option<F::Output> {
-        background::block_on(async { timeout(length, future).await.ok() })
+        background::block_on(async { tokio::time::timeout(length, future).await.ok() })
     }
 
     /// Whose thread this is.

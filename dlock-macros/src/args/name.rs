@@ -36,6 +36,7 @@ names! {
     Mode "mode" "mode = \"write\"",
     Lease "lease" "lease = \"30s\"",
     MaxHold "max_hold" "max_hold = \"5m\"",
+    MinHold "min_hold" "min_hold = \"10s\"",
     Wait "wait" "wait = \"5s\"",
     OnLost "on_lost" "on_lost = \"cancel\"",
     OnBusy "on_busy" "on_busy = Ok(())",

@@ -30,9 +30,9 @@ impl<'a> Failure<'a> {
         } = self;
         // The bound on the return type is checked here, so here is where the compiler points.
         let report = if self.on_busy.is_some() {
-            quote_spanned!(output.span()=> #private::report_not_busy::<#output>)
+            quote_spanned!(output.span()=> #private::report_not_busy::<#output>())
         } else {
-            quote_spanned!(output.span()=> #private::report::<#output>)
+            quote_spanned!(output.span()=> #private::report::<#output>())
         };
         self.reports()
             .then(|| quote_spanned!(Span::mixed_site()=> let __dlock_report = #report;))
@@ -41,14 +41,16 @@ impl<'a> Failure<'a> {
     /// The arms for a lock that was not had.
     pub(super) fn refused(&self) -> TokenStream {
         let private = self.private;
-        let busy = self.busy();
+        let error = quote_spanned!(Span::mixed_site()=> __dlock_error);
+        let busy = self.busy(&error);
+        let report = quote_spanned!(Span::mixed_site()=> __dlock_report.refused(__dlock_error));
         match (busy, self.reports()) {
             (None, _) => quote_spanned! {Span::mixed_site()=>
-                ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+                ::core::result::Result::Err(__dlock_error) => #report,
             },
             (Some(busy), true) => quote_spanned! {Span::mixed_site()=>
                 ::core::result::Result::Err(__dlock_error) if #private::is_busy(&__dlock_error) => #busy,
-                ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+                ::core::result::Result::Err(__dlock_error) => #report,
             },
             (Some(busy), false) => quote_spanned! {Span::mixed_site()=>
                 ::core::result::Result::Err(__dlock_error) => #busy,
@@ -56,20 +58,21 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// The arm for a lock that was lost.
+    /// The arm for a lock that was lost, whether or not the body has returned something.
     pub(super) fn lost(&self) -> TokenStream {
-        let value = self
-            .busy()
-            .filter(|_| !self.reports())
-            .unwrap_or_else(|| quote_spanned!(Span::mixed_site()=> __dlock_report(__dlock_error)));
-        quote_spanned!(Span::mixed_site()=> ::core::result::Result::Err(__dlock_error) => #value,)
+        let error = quote_spanned!(Span::mixed_site()=> __dlock_loss.into_error());
+        let value = match self.busy(&error) {
+            Some(busy) if !self.reports() => busy,
+            _ => quote_spanned!(Span::mixed_site()=> __dlock_report.lost(__dlock_loss)),
+        };
+        quote_spanned!(Span::mixed_site()=> ::core::result::Result::Err(__dlock_loss) => #value,)
     }
 
-    fn busy(&self) -> Option<TokenStream> {
+    fn busy(&self, error: &TokenStream) -> Option<TokenStream> {
         let private = self.private;
         let value = self.on_busy?;
         Some(if let Expr::Closure(_) = value {
-            quote_spanned!(Span::mixed_site()=> #private::on_busy(#value, __dlock_error))
+            quote_spanned!(Span::mixed_site()=> #private::on_busy(#value, #error))
         } else {
             quote!(#value)
         })

@@ -16,6 +16,7 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
         mode,
         lease,
         max_hold,
+        min_hold,
         wait,
         on_lost,
         client,
@@ -36,6 +37,10 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
         .as_ref()
         .map(time)
         .map(|max_hold| quote!(.max_hold(#max_hold)));
+    let min_hold = min_hold
+        .as_ref()
+        .map(time)
+        .map(|min_hold| quote!(.min_hold(#min_hold)));
     let wait = wait.as_ref().map(|wait| match wait {
         Wait::None => quote!(.try_once()),
         Wait::Forever => quote!(.wait_forever()),
@@ -46,7 +51,7 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
     });
     let on_lost = (*on_lost == OnLost::Continue).then(|| quote!(.continue_when_lost()));
     let request = named(plan, &mode, private, function);
-    quote!(#private::Request::#request #client #lease #max_hold #wait #on_lost)
+    quote!(#private::Request::#request #client #lease #max_hold #min_hold #wait #on_lost)
 }
 
 /// The function of `Request` that takes what is locked, and its arguments.

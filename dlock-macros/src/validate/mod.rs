@@ -28,6 +28,7 @@ pub(crate) fn validate(
     let keys = scope.keys(faults);
     let lease = scope.lease(faults);
     let max_hold = scope.max_hold(lease.as_ref(), faults);
+    let min_hold = scope.min_hold(max_hold.as_ref(), faults);
     let mode = scope.mode(faults);
     let wait = scope.wait(faults);
     let on_lost = scope.on_lost(shape.as_ref(), faults);
@@ -40,6 +41,7 @@ pub(crate) fn validate(
         mode,
         lease,
         max_hold,
+        min_hold,
         wait,
         on_lost,
         on_busy,

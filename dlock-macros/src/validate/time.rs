@@ -1,4 +1,4 @@
-//! `lease`, `max_hold` and `wait`.
+//! `lease`, `max_hold`, `min_hold` and `wait`.
 
 use std::time::Duration;
 
@@ -39,6 +39,24 @@ impl Scope<'_> {
             _ => {}
         }
         Some(max_hold)
+    }
+
+    pub(super) fn min_hold(
+        &self,
+        max_hold: Option<&Time>,
+        faults: &mut Diagnostics,
+    ) -> Option<Time> {
+        let arg = self.args.get(Name::MinHold)?;
+        let min_hold = faults.keep(time(arg))?;
+        if let (Time::Literal(min_hold), Some(Time::Literal(max_hold))) = (&min_hold, max_hold)
+            && max_hold < min_hold
+        {
+            faults.at(
+                &arg.value,
+                "`min_hold` is longer than `max_hold`, after which the lock is given up",
+            );
+        }
+        Some(min_hold)
     }
 
     pub(super) fn wait(&self, faults: &mut Diagnostics) -> Option<Wait> {

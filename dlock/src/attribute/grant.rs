@@ -1,9 +1,9 @@
 //! Locks that were had, and what happens under them.
 
 use super::holds::first_loss;
-use super::owned::OwnedLocks;
-use super::{Held, Holds, Run, context};
-use crate::{Client, Error};
+use super::owned::{End, OwnedLocks};
+use super::{Held, Holds, Loss, Run, context};
+use crate::Client;
 
 /// The locks of one call: its own, or those of an outer call which it shares.
 ///
@@ -54,8 +54,12 @@ impl<H: Holds> Grant<H> {
     }
 
     /// Runs `body` under the locks and releases them. If a lease is lost the body is dropped,
-    /// unless it shall continue.
-    pub fn run<F: Future>(self, body: F) -> impl Future<Output = Result<F::Output, Error>> {
+    /// unless it shall continue; if it has ended before that could be done, what it returned is
+    /// in the loss.
+    pub fn run<F: Future>(
+        self,
+        body: F,
+    ) -> impl Future<Output = Result<F::Output, Loss<F::Output>>> {
         let lost = self.cancel.then(|| first_loss(self.held.clone()));
         Run::new(
             self.held,
@@ -64,19 +68,20 @@ impl<H: Holds> Grant<H> {
             body,
             self.owned,
             // Boxed, as it lies beside the body, and the bodies of nested calls in one another.
-            |owned: OwnedLocks| Box::pin(owned.release()),
+            |owned: OwnedLocks, end| Box::pin(owned.release(end)),
         )
     }
 
     /// Runs `body` on this thread and releases the locks. It cannot be stopped when a lease is lost.
     pub fn run_blocking<T>(mut self, body: impl FnOnce() -> T) -> T {
         let output = {
+            let _traced = self.owned.enter_trace();
             let _current = context::enter(&mut self.innermost);
             body()
         };
         if let Some(client) = self.client {
             // A thread that may not wait has the locks released in the background, by dropping them.
-            drop(client.wait(self.owned.release()));
+            drop(client.wait(self.owned.release(End::OfItself)));
         }
         output
     }

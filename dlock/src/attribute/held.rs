@@ -84,6 +84,11 @@ impl Held {
         }
     }
 
+    /// The body has come to its end without the lock.
+    pub(super) fn ended_late(&self) {
+        self.own().hold.metrics.ended_late();
+    }
+
     fn is_over(&self) -> bool {
         self.own().over.load(Ordering::Acquire)
     }
@@ -166,6 +171,11 @@ impl Held {
     /// Whether this is the lock `key` of `client`.
     pub(super) fn is(&self, client: &Client, key: &LockKey) -> bool {
         self.key() == key && self.own().client.is_same(client)
+    }
+
+    /// Whether an outer call took the lock, which gives it back.
+    pub(super) fn is_of_outer_call(&self) -> bool {
+        matches!(self.0.source, Source::Outer(_))
     }
 
     pub(super) fn outer(&self) -> Option<&Self> {

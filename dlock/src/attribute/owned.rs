@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::Held;
-use crate::Client;
 use crate::lock::Share;
+use crate::trace::Entered;
+use crate::{Client, Error};
 
 /// A lock that tells whoever still looks at it when it goes.
 #[derive(Debug)]
@@ -32,13 +33,25 @@ impl Owned {
         &self.held
     }
 
-    async fn release(mut self) {
+    /// The loss of the lock, if it was lost. Of other failures the client keeps a record, and tries again.
+    async fn release(mut self, end: End) -> Option<Error> {
         self.held.end();
-        if let Some(share) = self.share.take() {
-            // The body has run: what it returned is what counts, and the client records a failed release.
-            drop(share.release().await);
+        let released = self.share.take()?.release().await;
+        let loss = released.err().filter(Error::is_lost)?;
+        if end == End::OfItself {
+            self.held.ended_late();
         }
+        Some(loss)
     }
+}
+
+/// How a body came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// It returned.
+    OfItself,
+    /// It was dropped, because a lock was lost.
+    Stopped,
 }
 
 impl Drop for Owned {
@@ -63,12 +76,20 @@ impl OwnedLocks {
         }
     }
 
-    pub(super) async fn release(self) {
+    /// What this thread does is done under the lock that was taken last, as traces tell.
+    pub(super) fn enter_trace(&self) -> Option<Entered<'_>> {
+        let last = self.more.last().or(self.first.as_ref());
+        last?.share.as_ref()?.enter_trace()
+    }
+
+    /// The loss of a lock, if one was lost.
+    pub(super) async fn release(self, end: End) -> Option<Error> {
         match self.first {
-            Some(only) if self.more.is_empty() => only.release().await,
+            Some(only) if self.more.is_empty() => only.release(end).await,
             first => {
                 let all = first.into_iter().chain(self.more);
-                join_all(all.map(Owned::release)).await;
+                let losses = join_all(all.map(|owned| owned.release(end))).await;
+                losses.into_iter().flatten().next()
             }
         }
     }

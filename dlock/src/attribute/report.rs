@@ -1,5 +1,6 @@
 //! How an annotated function tells its caller that it did not have the lock.
 
+use super::Report;
 use crate::{Error, ErrorKind, Step};
 
 /// What an annotated function may return.
@@ -12,6 +13,9 @@ use crate::{Error, ErrorKind, Step};
 pub trait LockResult {
     /// The error as a return value.
     fn from_lock_error(error: Error) -> Self;
+
+    /// Whether the body has failed by itself.
+    fn is_failure(&self) -> bool;
 }
 
 // Without this the compiler talks about `From` alone and leaves the notes above out.
@@ -19,6 +23,10 @@ pub trait LockResult {
 impl<T, E: From<Error>> LockResult for Result<T, E> {
     fn from_lock_error(error: Error) -> Self {
         Err(error.into())
+    }
+
+    fn is_failure(&self) -> bool {
+        self.is_err()
     }
 }
 
@@ -35,16 +43,16 @@ pub trait BusyResult: LockResult {}
 #[diagnostic::do_not_recommend]
 impl<T, E: From<Error>> BusyResult for Result<T, E> {}
 
-/// The error as a return value of the annotated function.
+/// How errors become return values of the annotated function.
 #[must_use]
-pub fn report<R: LockResult>(error: Error) -> R {
-    R::from_lock_error(error)
+pub fn report<R: LockResult>() -> Report<R> {
+    Report::new()
 }
 
 /// [`report`] in a function that has something else to say when the lock is busy.
 #[must_use]
-pub fn report_not_busy<R: BusyResult>(error: Error) -> R {
-    R::from_lock_error(error)
+pub fn report_not_busy<R: BusyResult>() -> Report<R> {
+    Report::new()
 }
 
 /// Whether somebody else had the lock for as long as the call would wait.

@@ -129,6 +129,7 @@ impl<N> Request<N> {
                 mode,
                 lease: None,
                 max_hold: None,
+                min_hold: None,
                 wait: Wait::Forever,
                 cancel: true,
             },
@@ -157,6 +158,12 @@ impl<N> Request<N> {
     /// `max_hold = ..`
     pub fn max_hold(mut self, max_hold: Duration) -> Self {
         self.wanted.max_hold = Some(max_hold);
+        self
+    }
+
+    /// `min_hold = ..`
+    pub fn min_hold(mut self, min_hold: Duration) -> Self {
+        self.wanted.min_hold = Some(min_hold);
         self
     }
 

@@ -5,7 +5,8 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use super::{Held, Holds, context};
+use super::owned::{End, OwnedLocks};
+use super::{Held, Holds, Loss, context};
 use crate::Error;
 
 pin_project! {
@@ -13,8 +14,8 @@ pin_project! {
     ///
     /// Written by hand because an `async fn` would hold the body twice: as its argument and while it waits.
     #[must_use = "futures do nothing unless polled"]
-    pub(super) struct Run<F: Future, H, L, G, M, R> {
-        // Declared, hence dropped, before the guard: a cancelled body is gone before the lock is free.
+    pub(super) struct Run<F: Future, H, L, M, R> {
+        // Declared, hence dropped, before the locks: a cancelled body is gone before the lock is free.
         #[pin]
         body: Option<F>,
         #[pin]
@@ -23,52 +24,56 @@ pin_project! {
         // What the body sees as its current lock.
         innermost: Option<Held>,
         outcome: Option<Result<F::Output, Error>>,
-        guard: Option<G>,
+        // Whether a loss is the caller's business.
+        tells: bool,
+        owned: Option<OwnedLocks>,
         make_release: M,
         #[pin]
         release: Option<R>,
     }
 }
 
-impl<F, H, L, G, M, R> Run<F, H, L, G, M, R>
+impl<F, H, L, M, R> Run<F, H, L, M, R>
 where
     F: Future,
-    M: FnMut(G) -> R,
+    M: FnMut(OwnedLocks, End) -> R,
 {
     pub(super) fn new(
         held: H,
         innermost: Option<Held>,
         lost: Option<L>,
         body: F,
-        guard: G,
+        owned: OwnedLocks,
         make_release: M,
     ) -> Self {
         Self {
             body: Some(body),
+            tells: lost.is_some(),
             lost,
             held,
             innermost,
             outcome: None,
-            guard: Some(guard),
+            owned: Some(owned),
             make_release,
             release: None,
         }
     }
 }
 
-impl<F, H, L, G, M, R> Future for Run<F, H, L, G, M, R>
+impl<F, H, L, M, R> Future for Run<F, H, L, M, R>
 where
     F: Future,
     H: Holds,
     L: Future<Output = Error>,
-    M: FnMut(G) -> R,
-    R: Future<Output = ()>,
+    M: FnMut(OwnedLocks, End) -> R,
+    R: Future<Output = Option<Error>>,
 {
-    type Output = Result<F::Output, Error>;
+    type Output = Result<F::Output, Loss<F::Output>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         if let Some(body) = this.body.as_mut().as_pin_mut() {
+            let _traced = this.owned.as_ref().and_then(OwnedLocks::enter_trace);
             let outcome = ready!(poll_body(
                 this.held.each(),
                 this.innermost,
@@ -80,15 +85,37 @@ where
             this.body.set(None);
             this.lost.set(None);
             *this.outcome = Some(outcome);
-            if let Some(guard) = this.guard.take() {
-                this.release.set(Some((this.make_release)(guard)));
-            }
         }
+        if let Some(owned) = this.owned.take() {
+            let end = match this.outcome {
+                Some(Err(_)) => End::Stopped,
+                _ => End::OfItself,
+            };
+            this.release.set(Some((this.make_release)(owned, end)));
+        }
+        let mut loss = None;
         if let Some(release) = this.release.as_mut().as_pin_mut() {
-            ready!(release.poll(cx));
+            loss = ready!(release.poll(cx));
             this.release.set(None);
         }
-        this.outcome.take().map_or(Poll::Pending, Poll::Ready)
+        match this.outcome.take() {
+            None => Poll::Pending,
+            Some(Err(error)) => Poll::Ready(Err(Loss::stopped(error))),
+            Some(Ok(output)) if !*this.tells => Poll::Ready(Ok(output)),
+            Some(Ok(output)) => {
+                // What an outer call has taken is not released here, so nobody has looked yet.
+                let outer = this
+                    .held
+                    .each()
+                    .iter()
+                    .filter(|held| held.is_of_outer_call());
+                let loss = loss.or_else(|| outer.map(Held::check).find_map(Result::err));
+                Poll::Ready(match loss {
+                    Some(error) => Err(Loss::noticed_late(error, output)),
+                    None => Ok(output),
+                })
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) struct Wanted {
     pub(super) mode: Mode,
     pub(super) lease: Option<Duration>,
     pub(super) max_hold: Option<Duration>,
+    pub(super) min_hold: Option<Duration>,
     pub(super) wait: Wait,
     pub(super) cancel: bool,
 }
@@ -28,6 +29,9 @@ impl Wanted {
         }
         if let Some(max_hold) = self.max_hold {
             lock = lock.max_hold(max_hold);
+        }
+        if let Some(min_hold) = self.min_hold {
+            lock = lock.min_hold(min_hold);
         }
         Ok(lock)
     }

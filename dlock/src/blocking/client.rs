@@ -1,5 +1,7 @@
 //! The blocking client.
 
+use std::time::Duration;
+
 use super::RwLock;
 use crate::attribute::AsClient;
 use crate::{ClientBuilder, Error};
@@ -36,6 +38,15 @@ impl Client {
     pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
         let lock = self.client.rw_lock(name)?;
         Ok(RwLock::new(self.client.clone(), lock))
+    }
+
+    /// Lets what holds a lock finish, and shuts down; see [`Client::drain`](crate::Client::drain).
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::drain`](crate::Client::drain).
+    pub fn drain(&self, patience: Duration) -> Result<(), Error> {
+        self.client.wait(self.client.drain(patience))?
     }
 
     /// Gives up what this client and its clones hold; see [`Client::shutdown`](crate::Client::shutdown).

@@ -37,6 +37,13 @@ impl RwLock {
         self
     }
 
+    /// See [`RwLock::min_hold`](crate::RwLock::min_hold).
+    #[must_use]
+    pub fn min_hold(mut self, min_hold: Duration) -> Self {
+        self.lock = self.lock.min_hold(min_hold);
+        self
+    }
+
     /// See [`RwLock::label`](crate::RwLock::label).
     #[must_use]
     pub fn label(mut self, label: impl Into<Cow<'static, str>>) -> Self {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::ClientBuilder;
 use super::inner::Inner;
@@ -12,8 +13,10 @@ use crate::lock::{RwLock, Settings};
 /// A connection to where locks live. Cheap to clone; all clones share their connections and
 /// background tasks.
 ///
-/// The background tasks run on the Tokio runtime the client was built on, so let that runtime
-/// outlive the guards: without it nothing is renewed, and leases run out.
+/// It serves whoever uses it: several Tokio runtimes, one after the other or side by side, other executors, threads. What
+/// renews and releases runs on a thread that all clients of the process share. Connections are driven by the runtime on
+/// which the client was built, and by that thread once the runtime has ended or stands still for a tenth of a
+/// second.
 #[derive(Clone)]
 pub struct Client {
     pub(super) inner: Arc<Inner>,
@@ -81,6 +84,46 @@ impl Client {
         let key = LockKey::new(&config.prefix, name.as_ref())?;
         let settings = Settings::new(config.lease, config.max_hold);
         Ok(RwLock::new(Arc::clone(&self.inner.locks), key, settings))
+    }
+
+    /// Ends well: no new locks are given (also to those who wait, and inside of functions that hold one), what holds a
+    /// lock may finish within `patience`, and then the client is shut down as by
+    /// [`shutdown`](Self::shutdown). For the end of a service, behind its last request.
+    ///
+    /// # Fairness
+    ///
+    /// Those who wait are turned away at once with [`Closed`](crate::ErrorKind::Closed); other processes are served.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](crate::ErrorKind::Timeout) (step `Release`) when something was still held after `patience`, and lost
+    /// then; otherwise as [`shutdown`](Self::shutdown).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the client closed to new locks; what is held is kept.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// use std::time::Duration;
+    ///
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let guard = client.rw_lock("order:42")?.write().await?;
+    /// let running = tokio::spawn(async move {
+    ///     tokio::time::sleep(Duration::from_millis(20)).await;
+    ///     guard.release().await
+    /// });
+    /// client.drain(Duration::from_secs(5)).await?;
+    /// running.await.unwrap()?; // held to the end
+    /// assert!(client.rw_lock("order:42")?.write().await.unwrap_err().is_closed());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn drain(&self, patience: Duration) -> Result<(), Error> {
+        self.inner.locks.drain(patience).await
     }
 
     /// Gives up what this client and its clones hold, sends the releases still queued, and ends

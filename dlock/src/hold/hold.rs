@@ -89,6 +89,13 @@ impl Hold {
         }
     }
 
+    /// For how long the lock has to stay held although this holder is done.
+    pub(super) fn rest(&self) -> Option<Duration> {
+        let held = BootInstant::now().since(self.granted_at);
+        let rest = self.terms.min_hold?.checked_sub(held)?;
+        (!rest.is_zero()).then_some(rest)
+    }
+
     pub(super) fn give_up_at(&self) -> BootInstant {
         BootInstant::from_nanos(self.give_up_at.load(Ordering::Acquire))
     }

@@ -6,11 +6,14 @@ use std::time::Duration;
 use super::release::{self, Pending, Releases};
 use super::renewal::Renewals;
 use super::{Hold, OnLoss};
-use crate::clock::{BootInstant, Instant};
+use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Reply, Stray};
 use crate::store::{Store, Timeouts};
+
+/// How often somebody looks who waits for the last hold to end.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Keeps the holds of one client, from their grant until the server knows of their end.
 #[derive(Debug)]
@@ -113,6 +116,14 @@ impl Keeper {
     /// What is queued is delivered before the runtime of this thread has ended.
     pub(crate) fn see_off(&self) {
         self.releases.see_off();
+    }
+
+    /// Completes when nothing is held.
+    pub(crate) async fn idle(&self) {
+        while !self.renewals.is_idle() {
+            // Nobody who releases has to tell, which would cost each of them something.
+            sleep(LOOK).await;
+        }
     }
 
     /// Completes when nothing is under way.

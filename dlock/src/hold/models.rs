@@ -9,7 +9,7 @@ use shuttle::thread;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::deadline::margin;
-use super::release::{Item, Releases};
+use super::release::{Item, Releases, Watched};
 use super::renewal::Renewals;
 use super::{Granted, Hold, Keeper, OnLoss, Start, Terms};
 use crate::clock::BootInstant;
@@ -19,6 +19,7 @@ use crate::metrics;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op};
 use crate::store::{MemoryStore, Store};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::modelled::{check, fails, fails_torn};
 use crate::token::FencingToken;
 
@@ -35,6 +36,7 @@ pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
         mode,
         lease: LEASE,
         max_hold: None,
+        min_hold: None,
     };
     let granted = Granted {
         id: HoldId::parse(&format!("client/1/{n:x}")).expect("valid"),
@@ -184,4 +186,29 @@ fn falls_asleep(deaf: bool) {
 fn a_new_hold_wakes_the_task_that_renews() {
     check(|| falls_asleep(false));
     fails(|| falls_asleep(true));
+}
+
+/// Something is queued while the watch of its runtime sees that there is nothing left. With the mistake it has looked a
+/// moment before it goes.
+fn is_seen_off(hasty: bool) {
+    let watched = Arc::new(Watched::new(|one: &u8, two: &u8| one == two));
+    let queued = Arc::new(AtomicBool::new(false));
+    assert!(watched.begin(1) && watched.begin(2), "two runtimes");
+    let (watch, left) = (Arc::clone(&watched), Arc::clone(&queued));
+    let watch = thread::spawn(move || {
+        let nothing_left = || !left.load(Ordering::SeqCst);
+        let seen = hasty && nothing_left();
+        watch.end_if(&1, || seen || nothing_left())
+    });
+    queued.store(true, Ordering::SeqCst);
+    let begins = watched.begin(1);
+    let ended = watch.join().expect("ends");
+    assert_eq!(begins, ended, "nobody waits for it, or two");
+    assert!(!watched.begin(2), "the other's business");
+}
+
+#[test]
+fn what_is_queued_is_waited_for() {
+    check(|| is_seen_off(false));
+    fails(|| is_seen_off(true));
 }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 use super::gate::Gates;
-use crate::clock::{Instant, timeout_at};
+use crate::clock::{Instant, timeout, timeout_at};
 use crate::error::{Error, ErrorKind, Step};
 use crate::hold::Keeper;
 use crate::protocol::{ClientId, HoldId};
@@ -62,10 +63,29 @@ impl Commons {
         let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
     }
 
-    /// Turns everybody away, gives everything back and ends the background tasks.
-    pub(crate) async fn shutdown(&self) -> Result<(), Error> {
+    fn turn_away(&self) {
         self.gates.close();
         self.closed.send_replace(true);
+    }
+
+    /// Turns everybody away, lets those who hold something finish within `patience`, and shuts down.
+    pub(crate) async fn drain(&self, patience: Duration) -> Result<(), Error> {
+        self.turn_away();
+        let drained = timeout(patience, self.keeper.idle()).await;
+        self.shutdown().await?;
+        drained.map_err(|_| {
+            Error::new(
+                ErrorKind::Timeout(Step::Release),
+                format!(
+                    "some locks were still held {patience:?} after the drain had begun, and were given up;                      give it longer, or bound what runs under locks with `max_hold`"
+                ),
+            )
+        })
+    }
+
+    /// Turns everybody away, gives everything back and ends the background tasks.
+    pub(crate) async fn shutdown(&self) -> Result<(), Error> {
+        self.turn_away();
         let retry_for = self.timeouts.retry_for;
         let deadline = Instant::now() + retry_for;
         self.keeper.stop();

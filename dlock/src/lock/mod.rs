@@ -31,6 +31,7 @@ mod inspect;
 mod remote;
 mod rw_lock;
 mod settings;
+mod tuning;
 mod wait;
 mod waiting;
 

@@ -1,6 +1,5 @@
 //! The handle to one lock.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -31,7 +30,7 @@ pub struct RwLock {
     pub(super) commons: Arc<Commons>,
     pub(super) key: LockKey,
     pub(super) settings: Settings,
-    metrics: OnceLock<Arc<LockMetrics>>,
+    pub(super) metrics: OnceLock<Arc<LockMetrics>>,
 }
 
 impl RwLock {
@@ -48,40 +47,6 @@ impl RwLock {
     pub(super) fn metrics(&self) -> &Arc<LockMetrics> {
         self.metrics
             .get_or_init(|| metrics::for_label(&self.settings.label))
-    }
-
-    /// How long a hold lasts without a renewal. 200 ms to 24 h. Default: the client's.
-    #[must_use]
-    pub fn lease(mut self, lease: Duration) -> Self {
-        self.settings.lease = lease;
-        self
-    }
-
-    /// How long a hold renews itself before it is given up as lost; at least the lease. Default:
-    /// the client's.
-    #[must_use]
-    pub fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.settings.max_hold = Some(max_hold);
-        self
-    }
-
-    /// The value of the `lock` label in metrics. Default: `unnamed`. Use few values: the
-    /// template of a key, never a rendered one.
-    #[must_use]
-    pub fn label(mut self, label: impl Into<Cow<'static, str>>) -> Self {
-        self.settings.label = label.into().into();
-        self.metrics = OnceLock::new();
-        self
-    }
-
-    /// Acquires on behalf of an explicit owner, 1 to 256 bytes. An owner that holds the lock may
-    /// acquire it again, through any guard and from any process: write after write, read after
-    /// write (releasing the write then leaves the read), read after read, and write after read
-    /// while no other owner reads. Default: every acquisition stands for itself.
-    #[must_use]
-    pub fn owner(mut self, owner: impl Into<String>) -> Self {
-        self.settings.owner = Some(owner.into().into());
-        self
     }
 
     /// The lock's key on the server.

@@ -7,7 +7,7 @@ use metrics::SharedString;
 
 use crate::error::{Error, ErrorKind};
 use crate::hold::Terms;
-use crate::lease::check_lease;
+use crate::lease::{check_lease, check_min_hold};
 use crate::mode::Mode;
 
 /// The longest owner name, in bytes.
@@ -18,6 +18,7 @@ const MAX_OWNER_BYTES: usize = 256;
 pub(crate) struct Settings {
     pub(super) lease: Duration,
     pub(super) max_hold: Option<Duration>,
+    pub(super) min_hold: Option<Duration>,
     pub(super) label: SharedString,
     pub(super) owner: Option<Arc<str>>,
 }
@@ -27,6 +28,7 @@ impl Settings {
         Self {
             lease,
             max_hold,
+            min_hold: None,
             label: SharedString::const_str("unnamed"),
             owner: None,
         }
@@ -37,11 +39,13 @@ impl Settings {
             mode,
             lease: self.lease,
             max_hold: self.max_hold,
+            min_hold: self.min_hold.filter(|min_hold| !min_hold.is_zero()),
         }
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
         check_lease(self.lease, self.max_hold)?;
+        check_min_hold(self.min_hold, self.max_hold)?;
         match &self.owner {
             Some(owner) if owner.is_empty() || owner.len() > MAX_OWNER_BYTES => Err(Error::new(
                 ErrorKind::InvalidConfig,

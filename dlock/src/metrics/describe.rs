@@ -37,6 +37,10 @@ pub fn describe() {
         (names::RENEWALS, "Attempts to renew a lease."),
         (names::LOST, "Holds that ended before they were released."),
         (
+            names::ENDED_LATE,
+            "Bodies of annotated functions that ended of themselves after their lock was lost.",
+        ),
+        (
             names::LOCAL_HANDOVERS,
             "Grants passed on inside the process, without a round trip.",
         ),

@@ -14,6 +14,7 @@ pub(crate) struct LockMetrics {
     read: ModeMetrics,
     write: ModeMetrics,
     lost: [(LossReason, Counter); 4],
+    ended_late: Counter,
     renewals: [(&'static str, Counter); 3],
     renewal_slack: Histogram,
     local_handovers: Counter,
@@ -80,6 +81,7 @@ impl LockMetrics {
                     counter!(names::LOST, "lock" => lock.clone(), "reason" => reason.as_str());
                 (reason, counter)
             }),
+            ended_late: counter!(names::ENDED_LATE, "lock" => lock.clone()),
             renewals: ["renewed", "lost", "unknown"].map(|outcome| {
                 let counter =
                     counter!(names::RENEWALS, "lock" => lock.clone(), "outcome" => outcome);
@@ -110,7 +112,7 @@ impl LockMetrics {
         let counters = (self.lost.iter().map(|(_, counter)| counter))
             .chain(self.renewals.iter().map(|(_, counter)| counter))
             .chain(self.wakeups.iter().map(|(_, counter)| counter))
-            .chain([&self.local_handovers]);
+            .chain([&self.local_handovers, &self.ended_late]);
         for counter in counters {
             counter.increment(0);
         }
@@ -152,6 +154,11 @@ impl LockMetrics {
 
     pub(crate) fn lost(&self, reason: LossReason) {
         count(&self.lost, &reason);
+    }
+
+    /// A body ended of itself when its lock was lost already.
+    pub(crate) fn ended_late(&self) {
+        self.ended_late.increment(1);
     }
 
     pub(crate) fn renewal(&self, outcome: &'static str) {

@@ -21,6 +21,8 @@ pub const RENEWALS: &str = "dlock_renewals_total";
 pub const RENEWAL_SLACK: &str = "dlock_renewal_slack_seconds";
 /// Counter: holds that ended before they were released.
 pub const LOST: &str = "dlock_lost_total";
+/// Counter: bodies that ended of themselves after their lock was lost.
+pub const ENDED_LATE: &str = "dlock_ended_late_total";
 /// Counter: grants passed on inside the process, without a round trip.
 pub const LOCAL_HANDOVERS: &str = "dlock_local_handovers_total";
 /// Histogram: from sending a command to its answer.

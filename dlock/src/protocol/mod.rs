@@ -12,5 +12,5 @@ pub use hold_id::{ClientId, HoldId};
 pub(crate) use lease::{forget_after, validity, whole_millis};
 pub use message::Message;
 pub use nonce::Nonce;
-pub use op::{Op, PlaceTerms, Stray};
+pub use op::{Extent, Op, PlaceTerms, Stray};
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};

@@ -42,6 +42,8 @@ pub enum Op {
         hold: HoldId,
         /// How long it lasts from now.
         lease: Duration,
+        /// Whether it may end earlier than it would have.
+        extent: Extent,
     },
     /// Undo an acquire, whatever became of it.
     Abandon {
@@ -65,6 +67,15 @@ pub enum Op {
     },
     /// Read the state of the lock.
     Inspect,
+}
+
+/// What a renewal does to the end of a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// It comes later, or stays.
+    Longer,
+    /// It is then, even if that is earlier: nobody relies on the hold any more, which is to end by itself.
+    Exactly,
 }
 
 /// How a place in the line is kept.

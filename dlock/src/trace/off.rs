@@ -1,5 +1,7 @@
 //! Nothing.
 
+use std::marker::PhantomData;
+
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::mode::Mode;
@@ -8,6 +10,14 @@ use crate::token::FencingToken;
 pub(crate) struct AcquireTrace;
 
 pub(crate) struct HeldTrace;
+
+pub(crate) struct Entered<'a>(PhantomData<&'a HeldTrace>);
+
+impl HeldTrace {
+    pub(crate) fn enter(&self) -> Entered<'_> {
+        Entered(PhantomData)
+    }
+}
 
 #[expect(clippy::unused_self, reason = "the same calls as with tracing")]
 impl AcquireTrace {

@@ -1,7 +1,8 @@
 //! Through `tracing`, under the target `dlock`.
 
 use tracing::instrument::Instrumented;
-use tracing::{Instrument, Span, debug, debug_span, warn};
+pub(crate) use tracing::span::Entered;
+use tracing::{Instrument, Span, debug, debug_span, info_span, warn};
 
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
@@ -16,9 +17,17 @@ pub(crate) struct AcquireTrace {
     began: Option<BootInstant>,
 }
 
-/// The span `held`: from the grant to the release.
+/// The span `held`: from the grant to the release. At the level of what people read all the time, as the lines that are
+/// written under a lock shall tell its key and token.
 pub(crate) struct HeldTrace {
-    _span: Span,
+    span: Span,
+}
+
+impl HeldTrace {
+    /// What this thread does is done under the lock.
+    pub(crate) fn enter(&self) -> Entered<'_> {
+        self.span.enter()
+    }
 }
 
 impl AcquireTrace {
@@ -40,7 +49,7 @@ impl AcquireTrace {
             debug!(target: "dlock", parent: &self.span, key, mode, token, ?wait, "held");
         }
         HeldTrace {
-            _span: debug_span!(target: "dlock", "held", key, mode, token),
+            span: info_span!(target: "dlock", "held", key, mode, token),
         }
     }
 

@@ -29,12 +29,15 @@ fn main() -> ExitCode {
             assert!(failed.expect_err("as planned").is_invalid());
             Ok(())
         }
-        "task" => Runtime::new().expect("starts").block_on(leave_task(url, prefix)),
+        "task" => Runtime::new()
+            .expect("starts")
+            .block_on(leave_task(url, prefix)),
         "many-tasks" => one().expect("starts").block_on(leave_many(url, prefix)),
         "outlives-runtime" => {
             let guard = one().expect("starts").block_on(take(url, prefix));
             guard.map(drop)
         }
+        "min-hold" => one().expect("starts").block_on(rest(url, prefix)),
         "cancelled" => one().expect("starts").block_on(cancel(url, prefix)),
         "blocking" => leave_blocking(url, prefix),
         "blocking-question-mark" => {
@@ -95,13 +98,23 @@ async fn leave_task(url: &str, prefix: &str) -> Result<(), Error> {
 async fn leave_many(url: &str, prefix: &str) -> Result<(), Error> {
     let client = client(url, prefix).await?;
     dlock::install(client.clone());
-    for name in (0..100).map(|n| format!("more:{n}")).chain(["one".to_owned()]) {
+    for name in (0..100)
+        .map(|n| format!("more:{n}"))
+        .chain(["one".to_owned()])
+    {
         let guard = client.rw_lock(name)?.write().await?;
         tokio::spawn(async move {
             std::future::pending::<()>().await;
             drop(guard);
         });
     }
+    Ok(())
+}
+
+async fn rest(url: &str, prefix: &str) -> Result<(), Error> {
+    let client = client(url, prefix).await?;
+    let lock = client.rw_lock("one")?.min_hold(Duration::from_secs(10));
+    drop(lock.write().await?);
     Ok(())
 }
 

@@ -66,7 +66,9 @@ async fn an_acquire_cancelled_at_the_end_of_main_leaves_nothing() {
 fn an_end_waits_for_a_silent_server_within_a_bound() {
     let lasting = tokio::runtime::Runtime::new().expect("a runtime starts");
     let proxy = lasting.block_on(async { FaultProxy::start(shared_server().await.addr()) });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let runtime = runtime.expect("a runtime starts");
     let client = runtime.block_on(connect(&proxy.url(), &unique_prefix()));
     for number in 0..20 {
@@ -83,10 +85,16 @@ fn an_end_waits_for_a_silent_server_within_a_bound() {
     let took = began.elapsed();
     assert!(took < scaled(Duration::from_secs(3)), "{took:?}");
 
-    let blocking = blocking::Client::builder().url(proxy.url()).prefix(unique_prefix());
+    let blocking = blocking::Client::builder()
+        .url(proxy.url())
+        .prefix(unique_prefix());
     proxy.pass();
     let client = blocking.build_blocking().expect("the server is up");
-    let guard = client.rw_lock("one").expect("a valid name").write().expect("free");
+    let guard = client
+        .rw_lock("one")
+        .expect("a valid name")
+        .write()
+        .expect("free");
     proxy.blackhole(Direction::Both);
     let began = Instant::now();
     drop(guard);

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dlock::Client;
+use dlock::{Client, Error, blocking, distributed_lock};
 use tracing_subscriber::fmt::format::FmtSpan;
 
 /// What was written so far.
@@ -78,4 +78,55 @@ async fn acquire_held_and_lost_are_told_with_key_mode_token_and_wait() {
     );
     drop(guard);
     lines.find(&["held{", key, &token, "close"]);
+}
+
+#[distributed_lock(key = "order:{id}", client = client, guard = lock)]
+async fn ship(client: &Client, counter: &blocking::Client, id: u64) -> Result<String, Error> {
+    tracing::info!("before");
+    tokio::task::yield_now().await;
+    tracing::info!("after");
+    inside(client).await?;
+    count(counter)?;
+    Ok(format!("token={}", lock.fencing_token()))
+}
+
+#[distributed_lock(key = "order:7", client = client, mode = "read")]
+async fn inside(client: &Client) -> Result<(), Error> {
+    tracing::info!("entered again");
+    Ok(())
+}
+
+#[distributed_lock(key = "stock", client = client)]
+fn count(client: &blocking::Client) -> Result<(), Error> {
+    tracing::info!("not async");
+    Ok(())
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_a_body_logs_tells_the_lock() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    // As in production.
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::INFO)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _here = tracing::subscriber::set_default(subscriber);
+    let client = blocking::Client::connect("memory://").expect("always there");
+    let token = ship(&client.clone().into(), &client, 7)
+        .await
+        .expect("free");
+    tracing::info!("outside");
+    for line in ["before", "after", "entered again"] {
+        lines.find(&["held{", "key=\"order:7\"", "mode=\"write\"", &token, line]);
+    }
+    lines.find(&[
+        "held{",
+        "key=\"order:7\"",
+        "held{key=\"stock\"",
+        "not async",
+    ]);
+    assert!(!lines.find(&["outside"]).contains("held"));
+    assert!(!lines.text().contains("acquire{"), "that is for debugging");
 }

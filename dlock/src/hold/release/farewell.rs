@@ -1,30 +1,35 @@
 //! Seeing releases off: what a thread has left to the background is delivered before its runtime ends, or before it goes
 //! on if it has none. Within a bound, and not again and again when that was in vain.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
-
 use super::pending::{Pending, Tally};
+use super::watched::Watched;
 use crate::tasks::{Place, Whereabouts, wait_at_most, whereabouts};
 
 /// How long the end of a runtime waits, and a thread that drops a guard.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What was queued by those who have not waited for it.
-#[derive(Default)]
+#[derive(Debug)]
 pub(super) struct Farewell {
     undelivered: Arc<Tally>,
-    /// The runtimes that a task waits on.
-    watched: Mutex<Vec<Place>>,
+    watched: Watched<Place>,
     /// Whether somebody has waited in vain since there was nothing to deliver.
     in_vain: AtomicBool,
 }
 
 impl Farewell {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            undelivered: Arc::default(),
+            watched: Watched::new(Place::is),
+            in_vain: AtomicBool::new(false),
+        })
+    }
+
     /// Something is queued: until the result is dropped.
     pub(super) fn queued(&self) -> Pending {
         if self.undelivered.is_zero() {
@@ -39,10 +44,7 @@ impl Farewell {
             Whereabouts::Own => {}
             Whereabouts::Nowhere => self.wait(),
             Whereabouts::User(place) => {
-                let mut watched = self.watched.lock();
-                if !watched.iter().any(|watched| watched.is(&place)) {
-                    watched.push(place.clone());
-                    drop(watched);
+                if self.watched.begin(place.clone()) {
                     let watch = Watch {
                         farewell: Arc::clone(self),
                         place: place.clone(),
@@ -75,14 +77,13 @@ struct Watch {
 impl Watch {
     async fn run(mut self) {
         while !self.over {
-            self.farewell.undelivered.zero().await;
-            let mut watched = self.farewell.watched.lock();
-            // Under the lock: who queues something now starts another watch, or has been counted.
-            if self.farewell.undelivered.is_zero() {
-                watched.retain(|watched| !watched.is(&self.place));
-                drop(watched);
-                self.over = true;
-            }
+            let Farewell {
+                undelivered,
+                watched,
+                ..
+            } = &*self.farewell;
+            undelivered.zero().await;
+            self.over = watched.end_if(&self.place, || undelivered.is_zero());
         }
     }
 }
@@ -90,16 +91,8 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if !self.over {
-            let mut watched = self.farewell.watched.lock();
-            watched.retain(|watched| !watched.is(&self.place));
-            drop(watched);
+            self.farewell.watched.end_if(&self.place, || true);
             self.farewell.wait();
         }
-    }
-}
-
-impl fmt::Debug for Farewell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Farewell").finish_non_exhaustive()
     }
 }

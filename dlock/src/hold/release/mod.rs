@@ -5,6 +5,7 @@ mod op;
 mod pending;
 mod queue;
 mod task;
+mod watched;
 
 pub(crate) use farewell::FAREWELL;
 pub(super) use op::{of, of_another};
@@ -12,3 +13,5 @@ pub(crate) use pending::Pending;
 #[cfg(test)]
 pub(super) use queue::Item;
 pub(super) use queue::Releases;
+#[cfg(test)]
+pub(super) use watched::Watched;

@@ -3,11 +3,19 @@
 use std::time::Duration;
 
 use crate::hold::Hold;
-use crate::protocol::{HoldId, Op, Stray};
+use crate::protocol::{Extent, HoldId, Op, Stray};
 
-/// The release of a hold of this client.
+/// The release of a hold of this client. One that has to stay for a while gets an end at which it is gone by itself,
+/// whatever becomes of this process.
 #[inline]
 pub(in crate::hold) fn of(hold: &Hold) -> Op {
+    if let Some(rest) = hold.rest() {
+        return Op::Renew {
+            hold: hold.id.clone(),
+            lease: rest,
+            extent: Extent::Exactly,
+        };
+    }
     Op::Release {
         hold: hold.id.clone(),
         handed: hold.handed(),

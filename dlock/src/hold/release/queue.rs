@@ -39,7 +39,7 @@ impl Releases {
     /// Starts the task that empties the queue. It ends once every clone of this is gone and the queue is empty.
     pub(in crate::hold) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
         let (mut releases, receiver) = Self::new();
-        releases.farewell = Some(Arc::default());
+        releases.farewell = Some(Farewell::new());
         Place::own().spawn(task::run(receiver, store, response_timeout));
         releases
     }

@@ -25,6 +25,8 @@ pub(in crate::hold) struct Renewals {
     sleeps_until: AtomicU64,
     pub(in crate::hold) changed: Notify,
     stopped: AtomicBool,
+    /// Whether holds have been taken out of the queue that are still to be put back.
+    dispatching: AtomicBool,
     on_loss: Weak<dyn OnLoss>,
     releases: Releases,
     pub(super) response_timeout: Duration,
@@ -52,6 +54,7 @@ impl Renewals {
             sleeps_until: AtomicU64::new(u64::MAX),
             changed: Notify::new(),
             stopped: AtomicBool::new(false),
+            dispatching: AtomicBool::new(false),
             on_loss,
             releases,
             response_timeout,
@@ -135,7 +138,21 @@ impl Renewals {
     /// Takes out what is due now.
     pub(super) fn due(&self, now: BootInstant) -> Vec<Arc<Hold>> {
         let mut queue = self.queue.lock();
-        std::iter::from_fn(|| queue.pop_due(now)).collect()
+        let due: Vec<_> = std::iter::from_fn(|| queue.pop_due(now)).collect();
+        self.dispatching.store(!due.is_empty(), Ordering::Relaxed);
+        due
+    }
+
+    /// What was due and is not over is in the queue again.
+    pub(super) fn dispatched(&self) {
+        let _queue = self.queue.lock();
+        self.dispatching.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether there is nothing to renew.
+    pub(in crate::hold) fn is_idle(&self) -> bool {
+        let queue = self.queue.lock();
+        queue.next_due().is_none() && !self.dispatching.load(Ordering::Relaxed)
     }
 
     /// Until when the task may sleep, `latest` at most, and whether there is no hold now; `None` if there

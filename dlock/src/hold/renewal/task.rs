@@ -8,7 +8,7 @@ use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::hold::Hold;
 use crate::metrics;
-use crate::protocol::{Op, Reply};
+use crate::protocol::{Extent, Op, Reply};
 use crate::random::HashMap;
 use crate::store::{Answer, NodeId, Store};
 use crate::tasks;
@@ -32,6 +32,7 @@ pub(super) async fn run(renewals: Arc<Renewals>, store: Arc<Store>) {
         let due = renewals.due(now);
         if !due.is_empty() {
             dispatch(&renewals, &store, due, now);
+            renewals.dispatched();
         }
         let now = BootInstant::now();
         let (wake_at, empty) = renewals.plan_sleep(now + NAP, rested);
@@ -89,6 +90,7 @@ async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: 
                 let op = Op::Renew {
                     hold: hold.id.clone(),
                     lease: hold.terms.lease,
+                    extent: Extent::Longer,
                 };
                 (hold.key.clone(), op)
             })

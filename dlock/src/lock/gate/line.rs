@@ -137,7 +137,7 @@ impl<H: AsHold, W> Line<H, W> {
         clock: impl FnOnce() -> BootInstant,
     ) -> Option<(W, BootInstant)> {
         let terms = current.hold.terms();
-        if terms.mode != Mode::Write || self.led {
+        if !terms.may_be_passed_on() || self.led {
             return None;
         }
         let first = self.waiting.first_entry()?;

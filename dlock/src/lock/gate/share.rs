@@ -9,7 +9,7 @@ use crate::error::{Error, LossReason};
 use crate::hold::Hold;
 use crate::metrics::{self, LockMetrics};
 use crate::token::FencingToken;
-use crate::trace::HeldTrace;
+use crate::trace::{Entered, HeldTrace};
 
 /// One task's share of a hold. Dropping it passes the hold on, or queues its release.
 #[must_use = "dropping it gives the lock back"]
@@ -33,7 +33,7 @@ struct Reports {
     /// Unless they are those of the hold.
     metrics: Option<Arc<LockMetrics>>,
     since: BootInstant,
-    _trace: HeldTrace,
+    trace: HeldTrace,
 }
 
 impl Share {
@@ -71,12 +71,17 @@ impl Share {
         self.reports = Some(Reports {
             metrics: (!own).then(|| Arc::clone(metrics)),
             since,
-            _trace: trace,
+            trace,
         });
     }
 
     pub(crate) fn hold(&self) -> &Arc<Hold> {
         &self.hold
+    }
+
+    /// What this thread does is done under the lock, as traces tell.
+    pub(crate) fn enter_trace(&self) -> Option<Entered<'_>> {
+        Some(self.reports.as_ref()?.trace.enter())
     }
 
     pub(crate) fn token(&self) -> FencingToken {

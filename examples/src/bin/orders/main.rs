@@ -57,10 +57,9 @@ async fn main() -> Result<(), Failure> {
         .with_graceful_shutdown(ended)
         .await?;
 
-    // Requests are answered. What the job still holds is given back, so that the next process
-    // need not wait for its lease.
+    // Requests are answered. The job may finish what it is at, and takes no new lock.
+    client.drain(args.lease).await?;
     restocking.abort();
-    client.shutdown().await?;
     println!("ended; all locks are released");
     Ok(())
 }

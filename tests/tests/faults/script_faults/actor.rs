@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{HoldId, Nonce, Op, PlaceTerms, Stray, fencing_token};
+use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, Stray, fencing_token};
 use dlock::Mode;
 
 /// How many acquisitions there are.
@@ -70,7 +70,11 @@ impl Act {
         match self {
             Self::Wait(_) => acquire(Some(place)),
             Self::Try(_) => acquire(None),
-            Self::Renew(_) => Op::Renew { hold, lease: LEASE },
+            Self::Renew(_) => Op::Renew {
+                hold,
+                lease: LEASE,
+                extent: Extent::Longer,
+            },
             Self::Release(_) => release(Stray::None),
             Self::ReleaseStray(_) => release(Stray::Possible),
             Self::Abandon(_) => Op::Abandon {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Op, Reply};
+use dlock::__internals::{Extent, Op, Reply};
 use dlock::Mode::Write;
 
 use crate::lock::{LEASE, Lock, PLACE, acquire, id};
@@ -77,12 +77,32 @@ fn leases_do_not_cut_each_other_short() {
 fn a_renewal_never_shortens() {
     let lock = Lock::new();
     lock.try_write("holder");
-    let renew = Op::Renew {
+    let renew = |extent| Op::Renew {
         hold: id("holder"),
         lease: SHORT,
+        extent,
     };
-    assert_eq!(lock.apply(&renew), Reply::Done);
+    assert_eq!(lock.apply(&renew(Extent::Longer)), Reply::Done);
     assert_eq!(lock.inspect().holders[0].remaining, LEASE);
+}
+
+#[test]
+fn a_hold_that_nobody_relies_on_ends_when_it_is_told_to() {
+    let lock = Lock::new();
+    lock.try_write("holder");
+    lock.write("next");
+    let end = Op::Renew {
+        hold: id("holder"),
+        lease: SHORT,
+        extent: Extent::Exactly,
+    };
+    assert_eq!(lock.apply(&end), Reply::Done);
+    assert_eq!(lock.inspect().holders[0].remaining, SHORT);
+    let reply = lock.apply(&acquire("next", Write, Some(PLACE)));
+    assert!(matches!(reply, Reply::Queued { retry, .. } if retry == SHORT));
+    lock.pass(SHORT);
+    assert!(lock.write("next").is_some());
+    assert_eq!(lock.apply(&end), Reply::Gone);
 }
 
 #[test]

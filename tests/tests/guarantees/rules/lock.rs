@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dlock::__internals::{
-    HoldId, MemoryStore, Message, Nonce, Op, PlaceTerms, Post, Reply, ServerClock as _, Stray,
-    fencing_token, lock_key,
+    Extent, HoldId, MemoryStore, Message, Nonce, Op, PlaceTerms, Post, Reply, ServerClock as _,
+    Stray, fencing_token, lock_key,
 };
 use dlock::{LockInfo, LockKey, Mode};
 use dlock_tests::TestClock;
@@ -115,6 +115,7 @@ impl Lock {
         self.apply(&Op::Renew {
             hold: id(name),
             lease: LEASE,
+            extent: Extent::Longer,
         })
     }
 

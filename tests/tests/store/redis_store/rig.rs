@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use dlock::__internals::{
-    Answer, ClientId, Endpoint, HoldId, Nonce, Op, PlaceTerms, RedisListening, RedisOptions,
-    RedisStore, Reply, Stray, lock_key,
+    Answer, ClientId, Endpoint, Extent, HoldId, Nonce, Op, PlaceTerms, RedisListening,
+    RedisOptions, RedisStore, Reply, Stray, lock_key,
 };
 use dlock::{Error, FencingToken, LockKey, Mode};
 use dlock_tests::{slot_of, unique_prefix};
@@ -131,5 +131,6 @@ pub(crate) fn renew(hold: &HoldId) -> Op {
     Op::Renew {
         hold: hold.clone(),
         lease: LEASE,
+        extent: Extent::Longer,
     }
 }

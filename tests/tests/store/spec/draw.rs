@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use dlock::__internals::Extent;
 use dlock::Mode;
 use dlock_tests::Pieces;
 use fastrand::Rng;
@@ -100,6 +101,7 @@ impl Draw {
             },
             29..33 => Act::Renew {
                 lease: self.lease(),
+                extent: self.one(&[(3, Extent::Longer), (1, Extent::Exactly)]),
             },
             33..36 => Act::Abandon {
                 stray: self.stray(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dlock::__internals::Extent;
 use dlock::Mode;
 use dlock_tests::Pieces;
 
@@ -116,6 +117,7 @@ pub(crate) enum Act {
     },
     Renew {
         lease: Duration,
+        extent: Extent,
     },
     Abandon {
         stray: Stray,

@@ -71,9 +71,10 @@ impl Knowledge {
                 lease: actor.longest,
                 stray: flag(stray),
             },
-            Act::Renew { lease } => Op::Renew {
+            Act::Renew { lease, extent } => Op::Renew {
                 hold,
                 lease: actor.longest.min(*lease),
+                extent: *extent,
             },
             Act::Abandon { stray } => Op::Abandon {
                 hold,

@@ -84,9 +84,10 @@ async fn after_a_pause_beyond_its_time_the_body_is_not_polled_again() {
     }
 }
 
-#[distributed_lock(key = "order", client = client, lease = "1500ms")]
+#[distributed_lock(key = "order", client = client, lease = "1500ms", guard = lock)]
 async fn block_past_the_lease(client: &Client) -> Result<u32, Error> {
     std::thread::sleep(Duration::from_secs(3));
+    lock.check()?;
     Ok(7)
 }
 

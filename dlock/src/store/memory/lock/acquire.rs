@@ -8,7 +8,7 @@ use super::line::{Ear, Next, Waiter};
 use super::moment::Moment;
 use super::state::{Lock, after};
 use crate::mode::Mode;
-use crate::protocol::{HoldId, PlaceTerms, Reply};
+use crate::protocol::{Extent, HoldId, PlaceTerms, Reply};
 use crate::store::memory::post::Post;
 use crate::token::FencingToken;
 
@@ -91,13 +91,16 @@ impl Lock {
         self.line.deaf() > deaf || self.holds.iter().any(|hold| hold.id == *asker)
     }
 
-    /// A lease never gets shorter.
-    pub(super) fn renew(&mut self, id: &HoldId, deadline: u64, now: u64) -> Reply {
+    /// A lease gets shorter only for a hold that nobody relies on.
+    pub(super) fn renew(&mut self, id: &HoldId, deadline: u64, extent: Extent, now: u64) -> Reply {
         let mut holds = self.holds.iter_mut();
         let Some(hold) = holds.find(|hold| hold.id == *id && hold.deadline > now) else {
             return Reply::Gone;
         };
-        hold.deadline = hold.deadline.max(deadline);
+        hold.deadline = match extent {
+            Extent::Longer => hold.deadline.max(deadline),
+            Extent::Exactly => deadline,
+        };
         self.promise(deadline);
         Reply::Done
     }

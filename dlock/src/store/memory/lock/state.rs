@@ -106,7 +106,11 @@ impl Lock {
                 };
                 self.acquire(&ask, at, post)
             }
-            Op::Renew { hold, lease } => self.renew(hold, after(now, whole_millis(*lease)), now),
+            Op::Renew {
+                hold,
+                lease,
+                extent,
+            } => self.renew(hold, after(now, whole_millis(*lease)), *extent, now),
             Op::Release {
                 hold,
                 handed,

@@ -162,7 +162,11 @@ impl Channels {
     /// No connection is to be relied on. The listeners of all channels.
     pub(super) fn lose_all(&self) -> Vec<HoldId> {
         let mut table = self.lock();
-        table.channels.values_mut().flat_map(Channel::lose).collect()
+        table
+            .channels
+            .values_mut()
+            .flat_map(Channel::lose)
+            .collect()
     }
 
     /// The server has ended a subscription of a connection. The channel's listeners, if it was not our wish.

@@ -7,7 +7,7 @@ use redis::{Cmd, RedisWrite};
 
 use crate::key::LockKey;
 use crate::mode::Mode;
-use crate::protocol::{Op, Stray, forget_after, whole_millis};
+use crate::protocol::{Extent, Op, Stray, forget_after, whole_millis};
 use crate::token::FencingToken;
 
 /// How long a key outlives the latest deadline in it, rounded up.
@@ -87,9 +87,16 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             cmd.write_arg_fmt(buried_until(*stray));
             cmd.write_arg_fmt(&publishing);
         }
-        Op::Renew { hold, lease } => {
+        Op::Renew {
+            hold,
+            lease,
+            extent,
+        } => {
             cmd.write_arg_fmt(hold);
             cmd.write_arg_fmt(millis(*lease) + GRACE_MILLIS);
+            if *extent == Extent::Exactly {
+                cmd.write_arg(b"=");
+            }
         }
         Op::Abandon { hold, stray } => {
             cmd.write_arg_fmt(hold);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use dlock::{
-    __internals::{HoldId, Message, Nonce, Op, PlaceTerms, Stray, encode},
+    __internals::{Extent, HoldId, Message, Nonce, Op, PlaceTerms, Stray, encode},
     FencingToken, LockKey, Mode,
 };
 use redis::{Cmd, cmd};
@@ -70,6 +70,7 @@ pub(super) fn renew(hold: HoldId) -> Op {
     Op::Renew {
         hold,
         lease: LASTING,
+        extent: Extent::Longer,
     }
 }
 

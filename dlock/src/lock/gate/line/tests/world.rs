@@ -12,6 +12,7 @@ pub(super) const TASKS: usize = 3;
 
 pub(super) fn terms(mode: Mode, max_hold: Option<Duration>) -> Terms {
     Terms {
+        min_hold: None,
         mode,
         lease: Duration::from_secs(30),
         max_hold,

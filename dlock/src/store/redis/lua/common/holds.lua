@@ -8,15 +8,21 @@ local function count_owner(of, mode, change)
   set('@' .. of, r + w > 0 and fmt('%d %d', r, w) or '')
 end
 
+-- Before a deadline none of the holds can have expired, if that is sooner than what was noted so far.
+local function note_earliest(deadline)
+  earliest = min(earliest, deadline)
+  local reviewed, first = match(get1('e') or '', '^(%d+) (%d+)$')
+  if reviewed and deadline < first + 0 then set('e', fmt('%s %d', reviewed, deadline)) end
+end
+
 local function hold(hold_id, mode, deadline, token, of)
   local k = reads + writes + 1
-  if k == 1 or deadline < earliest then earliest = deadline end
+  if k == 1 then earliest = deadline end
   if mode == 'w' then writes = writes + 1 else reads = reads + 1 end
   set('h' .. k, hold_id)
   set('+' .. hold_id, fmt('%s %d %d %d ', mode, deadline, token, k) .. of)
   count_owner(of, mode, 1)
-  local reviewed, first = match(get1('e') or '', '^(%d+) (%d+)$')
-  if reviewed and deadline < first + 0 then set('e', fmt('%s %d', reviewed, deadline)) end
+  note_earliest(deadline)
 end
 
 -- Takes a hold away; the last one of the list gets its number.

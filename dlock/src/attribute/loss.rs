@@ -1,0 +1,66 @@
+//! Calls that lost their lock.
+
+use super::LockResult;
+use crate::Error;
+
+/// A lock was lost before the body ended: why, and what the body returned if it went on to its end all the same.
+#[derive(Debug)]
+pub struct Loss<T> {
+    error: Error,
+    output: Option<T>,
+}
+
+impl<T> Loss<T> {
+    /// The body was stopped.
+    pub(super) fn stopped(error: Error) -> Self {
+        Self {
+            error,
+            output: None,
+        }
+    }
+
+    /// The body has ended before anybody could stop it.
+    pub(super) fn noticed_late(error: Error, output: T) -> Self {
+        Self {
+            error,
+            output: Some(output),
+        }
+    }
+
+    /// What a closure given as `on_busy` is told.
+    pub fn into_error(self) -> Error {
+        self.error
+    }
+}
+
+/// How an annotated function tells its caller that it did not have the lock, or not to the end.
+#[derive(Debug)]
+pub struct Report<R> {
+    error: fn(Error) -> R,
+    is_failure: fn(&R) -> bool,
+}
+
+impl<R: LockResult> Report<R> {
+    pub(super) fn new() -> Self {
+        Self {
+            error: R::from_lock_error,
+            is_failure: R::is_failure,
+        }
+    }
+}
+
+impl<R> Report<R> {
+    /// The lock was not had.
+    pub fn refused(&self, error: Error) -> R {
+        (self.error)(error)
+    }
+
+    /// The lock was lost. A failure of the body itself says more; what it takes for a success may have met somebody
+    /// else's work.
+    pub fn lost(&self, loss: Loss<R>) -> R {
+        match loss.output {
+            Some(own) if (self.is_failure)(&own) => own,
+            _ => (self.error)(loss.error),
+        }
+    }
+}
