@@ -1,5 +1,5 @@
 pub async fn ship(order_id: u64, db: &Db) -> Result<Receipt, AppError> {
-    let __dlock_report = ::dlock::__private::report::<Result<Receipt, AppError>>;
+    let __dlock_report = ::dlock::__private::report::<Result<Receipt, AppError>>();
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),
@@ -20,11 +20,13 @@ pub async fn ship(order_id: u64, db: &Db) -> Result<Receipt, AppError> {
                 });
             match __dlock_run.await {
                 ::core::result::Result::Ok(__dlock_output) => __dlock_output,
-                ::core::result::Result::Err(__dlock_error) => {
-                    __dlock_report(__dlock_error)
+                ::core::result::Result::Err(__dlock_loss) => {
+                    __dlock_report.lost(__dlock_loss)
                 }
             }
         }
-        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+        ::core::result::Result::Err(__dlock_error) => {
+            __dlock_report.refused(__dlock_error)
+        }
     }
 }

@@ -1,7 +1,7 @@
 fn ship(order_id: u64) -> Pin<Box<dyn Future<Output = Result<u64, Error>> + Send>> {
     let twice = 2 * order_id;
     Box::pin(async move {
-        let __dlock_report = ::dlock::__private::report::<Result<u64, Error>>;
+        let __dlock_report = ::dlock::__private::report::<Result<u64, Error>>();
         match {
             let __dlock_request = ::dlock::__private::Request::new(
                 &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),
@@ -22,12 +22,14 @@ fn ship(order_id: u64) -> Pin<Box<dyn Future<Output = Result<u64, Error>> + Send
                     });
                 match __dlock_run.await {
                     ::core::result::Result::Ok(__dlock_output) => __dlock_output,
-                    ::core::result::Result::Err(__dlock_error) => {
-                        __dlock_report(__dlock_error)
+                    ::core::result::Result::Err(__dlock_loss) => {
+                        __dlock_report.lost(__dlock_loss)
                     }
                 }
             }
-            ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+            ::core::result::Result::Err(__dlock_error) => {
+                __dlock_report.refused(__dlock_error)
+            }
         }
     })
 }

@@ -1,5 +1,5 @@
 async fn ship(tenant: &str, order: Order, mode: Mode, db: &Db) -> Result<u64, Error> {
-    let __dlock_report = shop::dlock::__private::report::<Result<u64, Error>>;
+    let __dlock_report = shop::dlock::__private::report::<Result<u64, Error>>();
     match {
         let __dlock_request = shop::dlock::__private::Request::new(
                 &::core::format_args!(
@@ -29,11 +29,13 @@ async fn ship(tenant: &str, order: Order, mode: Mode, db: &Db) -> Result<u64, Er
                 });
             match __dlock_run.await {
                 ::core::result::Result::Ok(__dlock_output) => __dlock_output,
-                ::core::result::Result::Err(__dlock_error) => {
-                    __dlock_report(__dlock_error)
+                ::core::result::Result::Err(__dlock_loss) => {
+                    __dlock_report.lost(__dlock_loss)
                 }
             }
         }
-        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+        ::core::result::Result::Err(__dlock_error) => {
+            __dlock_report.refused(__dlock_error)
+        }
     }
 }

@@ -5,7 +5,7 @@ impl Service {
     {
         let __dlock_report = ::dlock::__private::report::<
             Result<&'a mut Receipt, AppError>,
-        >;
+        >();
         match {
             let __dlock_request = ::dlock::__private::Request::new(
                     &::core::format_args!(
@@ -30,12 +30,14 @@ impl Service {
                     });
                 match __dlock_run.await {
                     ::core::result::Result::Ok(__dlock_output) => __dlock_output,
-                    ::core::result::Result::Err(__dlock_error) => {
-                        __dlock_report(__dlock_error)
+                    ::core::result::Result::Err(__dlock_loss) => {
+                        __dlock_report.lost(__dlock_loss)
                     }
                 }
             }
-            ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+            ::core::result::Result::Err(__dlock_error) => {
+                __dlock_report.refused(__dlock_error)
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ async fn nightly() {
                 });
             match __dlock_run.await {
                 ::core::result::Result::Ok(__dlock_output) => __dlock_output,
-                ::core::result::Result::Err(__dlock_error) => {}
+                ::core::result::Result::Err(__dlock_loss) => {}
             }
         }
         ::core::result::Result::Err(__dlock_error) => {}

@@ -1,5 +1,5 @@
 async fn nightly() -> Result<u64, Error> {
-    let __dlock_report = ::dlock::__private::report_not_busy::<Result<u64, Error>>;
+    let __dlock_report = ::dlock::__private::report_not_busy::<Result<u64, Error>>();
     match {
         let __dlock_request = ::dlock::__private::Request::new(
                 "nightly",
@@ -21,14 +21,16 @@ async fn nightly() -> Result<u64, Error> {
                 });
             match __dlock_run.await {
                 ::core::result::Result::Ok(__dlock_output) => __dlock_output,
-                ::core::result::Result::Err(__dlock_error) => {
-                    __dlock_report(__dlock_error)
+                ::core::result::Result::Err(__dlock_loss) => {
+                    __dlock_report.lost(__dlock_loss)
                 }
             }
         }
         ::core::result::Result::Err(
             __dlock_error,
         ) if ::dlock::__private::is_busy(&__dlock_error) => Ok(0),
-        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+        ::core::result::Result::Err(__dlock_error) => {
+            __dlock_report.refused(__dlock_error)
+        }
     }
 }

@@ -1,5 +1,5 @@
 fn add(tenant: &str, ledger: &mut Ledger) -> Result<u64, Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<u64, Error>>;
+    let __dlock_report = ::dlock::__private::report::<Result<u64, Error>>();
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             &::core::format_args!("ledger:{__dlock_0}", __dlock_0 = tenant),
@@ -11,6 +11,8 @@ fn add(tenant: &str, ledger: &mut Ledger) -> Result<u64, Error> {
         ::core::result::Result::Ok(__dlock_grant) => {
             __dlock_grant.run_blocking(move || -> Result<u64, Error> { ledger.add(1) })
         }
-        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+        ::core::result::Result::Err(__dlock_error) => {
+            __dlock_report.refused(__dlock_error)
+        }
     }
 }

@@ -1,5 +1,5 @@
 pub(crate) async unsafe fn write(page: *mut u8) -> Result<(), Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>;
+    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>();
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             "page",
@@ -20,11 +20,13 @@ pub(crate) async unsafe fn write(page: *mut u8) -> Result<(), Error> {
                 });
             match __dlock_run.await {
                 ::core::result::Result::Ok(__dlock_output) => __dlock_output,
-                ::core::result::Result::Err(__dlock_error) => {
-                    __dlock_report(__dlock_error)
+                ::core::result::Result::Err(__dlock_loss) => {
+                    __dlock_report.lost(__dlock_loss)
                 }
             }
         }
-        ::core::result::Result::Err(__dlock_error) => __dlock_report(__dlock_error),
+        ::core::result::Result::Err(__dlock_error) => {
+            __dlock_report.refused(__dlock_error)
+        }
     }
 }

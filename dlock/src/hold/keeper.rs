@@ -119,7 +119,7 @@ impl Keeper {
     }
 
     /// Completes when nothing is held.
-    pub(crate) async fn idle(&self) {
+    pub(crate) async fn nothing_held(&self) {
         while !self.renewals.is_idle() {
             // Nobody who releases has to tell, which would cost each of them something.
             sleep(LOOK).await;

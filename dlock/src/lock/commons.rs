@@ -71,7 +71,7 @@ impl Commons {
     /// Turns everybody away, lets those who hold something finish within `patience`, and shuts down.
     pub(crate) async fn drain(&self, patience: Duration) -> Result<(), Error> {
         self.turn_away();
-        let drained = timeout(patience, self.keeper.idle()).await;
+        let drained = timeout(patience, self.keeper.nothing_held()).await;
         self.shutdown().await?;
         drained.map_err(|_| {
             Error::new(

@@ -150,13 +150,13 @@ async fn a_body_that_ends_after_its_lock_was_lost_is_no_success() {
     }
 }
 
-#[distributed_lock(key = "order", client = client, on_busy = Ok(1), max_hold = "200ms", lease = "200ms")]
+#[distributed_lock(key = "order", client = client, wait = "5s", on_busy = Ok(1), max_hold = "200ms", lease = "200ms")]
 async fn or_a_result(client: &Client) -> Result<u32, Error> {
     block();
     Ok(7)
 }
 
-#[distributed_lock(key = "order", client = client, on_busy = 1, max_hold = "200ms", lease = "200ms")]
+#[distributed_lock(key = "order", client = client, wait = "5s", on_busy = 1, max_hold = "200ms", lease = "200ms")]
 async fn or_a_value(client: &Client) -> u32 {
     block();
     7
