@@ -58,7 +58,7 @@ fn a_dropped_runtime_ends_no_hold_and_keeps_none() {
         lasting.block_on(async { shared_cluster().await.url() }),
         unique_prefix(),
     );
-    let lease = Duration::from_millis(1500);
+    let lease = Duration::from_secs(3);
 
     let short = tokio::runtime::Runtime::new().expect("a runtime starts");
     let (client, write, read) = short.block_on(async {

@@ -21,7 +21,7 @@ async fn instrument_above(client: &Client) -> Result<String, Error> {
 #[tracing::instrument(skip_all, err)]
 async fn instrument_below(client: &Client) -> Result<String, Error> {
     tokio::task::yield_now().await;
-    assert_eq!(span(), "instrument_below");
+    assert_eq!(span(), "held", "inside of what is around it");
     Ok(lock.key().name().to_owned())
 }
 
