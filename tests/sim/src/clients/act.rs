@@ -94,12 +94,7 @@ pub(super) async fn ask(
 }
 
 /// What came of asking.
-fn heard<T>(
-    sim: &Sim,
-    who: Who,
-    op: &Op,
-    outcome: Option<Result<Option<T>, Error>>,
-) -> Option<T> {
+fn heard<T>(sim: &Sim, who: Who, op: &Op, outcome: Option<Result<Option<T>, Error>>) -> Option<T> {
     sim.count();
     let (tell, got) = match outcome {
         Some(Ok(Some(got))) => (None, Some(got)),
@@ -136,7 +131,10 @@ fn wait<'a>(sim: &'a Sim, who: Who, op: &Op) -> Wait<'a> {
         if let Some(polls) = cancel {
             how += &format!(", dropped at poll {polls}");
         }
-        format!("p{} t{} asks to {mode} {:?} ({how})", who.of.0, who.task, op.locks)
+        format!(
+            "p{} t{} asks to {mode} {:?} ({how})",
+            who.of.0, who.task, op.locks
+        )
     });
     let number = (op.patience != Patience::Try).then(|| {
         let waiting = Waiting {

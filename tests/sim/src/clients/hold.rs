@@ -38,7 +38,11 @@ impl Holding {
         sim.engine.step("granted", task, &token.to_le_bytes());
         sim.engine.tell(Kind::Client, || {
             let mode = if write { "writes" } else { "reads" };
-            let lost = if guard.is_lost() { " (lost already)" } else { "" };
+            let lost = if guard.is_lost() {
+                " (lost already)"
+            } else {
+                ""
+            };
             format!("p{} t{task} {mode} lock {lock}, token {token}{lost}", of.0)
         });
         let number = sim.judges.granted(&sim.engine, belief.clone(), &guard);

@@ -38,8 +38,9 @@ pub(crate) fn start(sim: &Rc<Sim>, index: usize) {
             }
         }
     };
-    sim.engine
-        .tell(Kind::Client, || format!("p{} starts ({})", of.0, plan.number));
+    sim.engine.tell(Kind::Client, || {
+        format!("p{} starts ({})", of.0, plan.number)
+    });
     let main = main(Rc::clone(sim), index, of, cursors, Worker::new(sim));
     sim.engine.spawn_in(of, Box::pin(main));
 }
@@ -68,8 +69,9 @@ async fn main(
         match built {
             Ok(client) => break client,
             Err(error) => {
-                sim.engine
-                    .tell(Kind::Client, || format!("p{} cannot connect: {error}", of.0));
+                sim.engine.tell(Kind::Client, || {
+                    format!("p{} cannot connect: {error}", of.0)
+                });
                 sleep(Duration::from_millis(50)).await;
             }
         }

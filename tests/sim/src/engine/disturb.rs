@@ -37,7 +37,12 @@ impl Engine {
                 continue;
             };
             let path = net.path(of, node);
-            if if up { path.cut_requests } else { path.cut_answers } > 0 {
+            if if up {
+                path.cut_requests
+            } else {
+                path.cut_answers
+            } > 0
+            {
                 path.stalled.push(parcel);
                 continue;
             }

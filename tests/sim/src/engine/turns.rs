@@ -72,7 +72,11 @@ impl Engine {
     }
 
     fn next_due(&self) -> Nanos {
-        let call = self.calls.borrow().first_key_value().map(|((at, _), _)| *at);
+        let call = self
+            .calls
+            .borrow()
+            .first_key_value()
+            .map(|((at, _), _)| *at);
         let timer = self.timers.borrow_mut().next_due();
         let parcel = self.net.borrow().next_due();
         let others = [call, timer, parcel].into_iter().flatten().min();
@@ -84,7 +88,10 @@ impl Engine {
         let now = self.now();
         let call = {
             let mut calls = self.calls.borrow_mut();
-            calls.first_entry().filter(|call| call.key().0 <= now).map(|call| call.remove())
+            calls
+                .first_entry()
+                .filter(|call| call.key().0 <= now)
+                .map(|call| call.remove())
         };
         if let Some(call) = call {
             call(self);

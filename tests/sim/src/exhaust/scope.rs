@@ -135,7 +135,11 @@ fn plan(case: u64) -> Plan {
         number: number as u64,
         shape: Shape::Even,
         ops: (0..tasks[number].len() as u64).collect(),
-        given: Some((tasks[number].iter()).map(|kind| op(*kind, number)).collect()),
+        given: Some(
+            (tasks[number].iter())
+                .map(|kind| op(*kind, number))
+                .collect(),
+        ),
     };
     let homes: &[&[usize]] = if apart {
         &[&[0], &[1], &[2]]
@@ -171,7 +175,11 @@ fn plan(case: u64) -> Plan {
 fn setup(slots: bool) -> Setup {
     let masters = if slots { 2 } else { 0 };
     Setup {
-        flavour: if slots { Flavour::Redis62 } else { Flavour::Redis70 },
+        flavour: if slots {
+            Flavour::Redis62
+        } else {
+            Flavour::Redis70
+        },
         masters,
         replicas: 0,
         full_coverage: false,
@@ -207,7 +215,11 @@ fn op(kind: usize, number: usize) -> Op {
         hold: MS,
         until_lost: false,
         inner: None,
-        ending: if number == 1 { Ending::Drop } else { Ending::Release },
+        ending: if number == 1 {
+            Ending::Drop
+        } else {
+            Ending::Release
+        },
         rest: number as u64 * 400_000,
     }
 }

@@ -34,13 +34,12 @@ impl AtWork {
     }
 
     /// Does something later, which ends this unless it takes it along.
-    pub(super) fn then(
-        self,
-        after: Nanos,
-        act: impl FnOnce(&Engine, Self) + 'static,
-    ) {
+    pub(super) fn then(self, after: Nanos, act: impl FnOnce(&Engine, Self) + 'static) {
         let engine = Rc::clone(&self.0.engine);
-        engine.at(engine.now() + after, Box::new(move |engine| act(engine, self)));
+        engine.at(
+            engine.now() + after,
+            Box::new(move |engine| act(engine, self)),
+        );
     }
 
     pub(super) fn sim(&self) -> &Rc<Sim> {

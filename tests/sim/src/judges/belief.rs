@@ -173,7 +173,10 @@ impl Judges {
                     self.object("tokens", now, story);
                 }
             }
-            let own = beliefs.tokens.entry((belief.lock, belief.owner)).or_default();
+            let own = beliefs
+                .tokens
+                .entry((belief.lock, belief.owner))
+                .or_default();
             if token > own.0 {
                 *own = (token, now, belief.of);
             }

@@ -15,13 +15,14 @@ use self::excuses::Excuses;
 use self::fence::Resource;
 use self::order::Order;
 use self::patience::Waits;
+use self::record::Home;
 use crate::engine::Nanos;
 use crate::plan::Plan;
 
 pub(crate) use self::belief::{Belief, Guard};
 pub(crate) use self::excuses::{Excuse, Scope, slot_of};
-pub(crate) use self::record::key_of;
 pub(crate) use self::patience::Waiting;
+pub(crate) use self::record::key_of;
 
 /// A promise that was not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,7 @@ pub(crate) struct Violation {
 /// All judges of one run.
 #[derive(Debug)]
 pub(crate) struct Judges {
+    homes: Vec<Home>,
     beliefs: RefCell<Beliefs>,
     excuses: RefCell<Excuses>,
     resources: RefCell<Vec<Resource>>,
@@ -49,6 +51,7 @@ pub(crate) struct Judges {
 impl Judges {
     pub(crate) fn new(plan: &Plan, locks: usize) -> Self {
         Self {
+            homes: (0..locks).map(Home::of).collect(),
             beliefs: RefCell::default(),
             excuses: RefCell::new(Excuses::of(plan)),
             resources: RefCell::new(vec![Resource::default(); locks]),
@@ -61,11 +64,9 @@ impl Judges {
 
     /// The first thing that went wrong counts.
     pub(crate) fn object(&self, promise: &'static str, at: Nanos, story: String) {
-        self.found.borrow_mut().get_or_insert(Violation {
-            promise,
-            story,
-            at,
-        });
+        self.found
+            .borrow_mut()
+            .get_or_insert(Violation { promise, story, at });
     }
 
     pub(crate) fn verdict(&self) -> Option<Violation> {

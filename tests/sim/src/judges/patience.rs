@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::Judges;
-use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
 
@@ -74,9 +73,14 @@ impl Judges {
             return;
         }
         for (lock, since) in waits.free_since.iter_mut().enumerate() {
-            let wanted = waits.waiting.values().any(|one| one.1.locks.contains(&lock));
+            let wanted = waits
+                .waiting
+                .values()
+                .any(|one| one.1.locks.contains(&lock));
             let free = wanted
-                && Record::read(engine, lock).is_none_or(|(_, record)| !record.is_held());
+                && self.homes[lock].look(engine, |found| {
+                    found.is_none_or(|(_, record)| !record.is_held())
+                });
             *since = if free { since.or(Some(now)) } else { None };
         }
         for (begun, waiting) in waits.waiting.values() {
