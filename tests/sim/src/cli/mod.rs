@@ -17,7 +17,7 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --exhaustive       tries every case of a small scope
   --case N           shows one of these cases if it fails
   --twice            runs each seed twice and compares the two traces
-  --whole            with --seed: does not shrink
+  --whole            does not shrink
   --wire             shows what was sent, too
   --threads N        (default: the number of cores)
 ";
@@ -71,7 +71,7 @@ pub(crate) fn main() -> ExitCode {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.unwrap_or(cores).max(1);
     let fine = if let Some(seeds) = args.seeds {
-        sweep(seeds, threads, args.twice, args.wire)
+        sweep(seeds, threads, &args)
     } else if let Some(seed) = args.seed {
         if args.whole {
             show_one(seed, args.wire)

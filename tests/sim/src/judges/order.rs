@@ -10,7 +10,7 @@
 
 use super::Judges;
 use super::record::{Holding, Home, Record};
-use crate::engine::{Engine, SECOND};
+use crate::engine::{Engine, ProcId, SECOND};
 
 /// How long after a fault the line is judged again: places of the dead are over by then.
 const CALM: u64 = 6 * SECOND;
@@ -154,11 +154,12 @@ impl Judges {
     }
 
     /// A request was carried out.
-    pub(crate) fn look_at_lines(&self, engine: &Engine, request: &[u8]) {
+    pub(crate) fn look_at_lines(&self, engine: &Engine, of: ProcId, request: &[u8]) {
         self.notice_deposed(engine);
         for (lock, home) in self.homes.iter().enumerate() {
             let count = home.count(request);
             if count > 0 {
+                self.look_at_sender(engine, lock, of);
                 self.look_at_line(engine, lock, home, count == 1);
             }
         }
@@ -173,6 +174,8 @@ impl Judges {
         home.look(engine, |found| {
             if let Some((node, record)) = &found {
                 self.look_at_expiry(engine, lock, *node, record);
+                let mut traffic = self.traffic.borrow_mut();
+                traffic.note_record(engine.now(), lock, record);
             }
             let record = found.map(|(_, record)| record).unwrap_or_default();
             if let Some(revived) = seen.revived(&record)

@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 use super::excuses::slot_of;
 use crate::engine::Engine;
 use crate::plan::Setup;
-use crate::server::{Fleet, NodeId};
+use crate::server::{Fleet, NodeId, Role};
 
 /// Where the record of a lock is.
 #[derive(Debug)]
@@ -73,16 +73,24 @@ impl Home {
         self.word.find_iter(request).count()
     }
 
-    /// Looks at the record where the slot's master has it; there is none if the lock is forgotten.
+    /// Looks at the record where the slot's master has it, or another one to which it has moved by now; there is none if
+    /// the lock is forgotten.
     pub(super) fn look<T>(
         &self,
         engine: &Engine,
         look: impl FnOnce(Option<(NodeId, Record<'_>)>) -> T,
     ) -> T {
+        let now = engine.time();
         engine.fleet(|fleet| {
-            let node = fleet.owner(self.slot);
-            let micros = fleet.server_micros(engine.time(), node);
-            look(Record::read(fleet, node, &self.key, micros).map(|record| (node, record)))
+            let read = |node| {
+                let micros = fleet.server_micros(now, node);
+                Record::read(fleet, node, &self.key, micros).map(|record| (node, record))
+            };
+            let owner = fleet.owner(self.slot);
+            look(read(owner).or_else(|| {
+                let other = |node: &NodeId| *node != owner && fleet.role(*node) == Role::Master;
+                fleet.nodes().filter(other).find_map(read)
+            }))
         })
     }
 }
@@ -181,6 +189,13 @@ impl<'f> Record<'f> {
         let line = if write { &self.writers } else { &self.readers };
         line.iter()
             .any(|place| place.id == id && place.until > self.now)
+    }
+
+    /// Whether anybody writes or waits to.
+    pub(super) fn is_wanted_to_write(&self) -> bool {
+        let mut holds = self.holds.iter();
+        holds.any(|hold| hold.1.write && hold.1.until > self.now)
+            || self.writers.iter().any(|place| place.until > self.now)
     }
 
     /// Whether anybody has it now.

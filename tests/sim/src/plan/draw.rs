@@ -214,7 +214,7 @@ fn server_fault(plan: &Plan, class: FaultClass, random: &mut Random, lasts: Nano
         FaultClass::HandOver => Fault::HandOver { node },
         FaultClass::FailScript => Fault::FailScript {
             node,
-            at_call: random.below(9) + 1,
+            at_call: usize::try_from(random.scaled(1, 40)).unwrap_or(1),
             dies: random
                 .chance(400)
                 .then(|| (random.chance(500), random.chance(500))),
