@@ -32,6 +32,7 @@ impl Node {
             asking: std::mem::take(&mut state.asking),
             readonly: state.readonly,
             resp3: state.resp3,
+            in_script: false,
         };
         match self.check(caller, args) {
             Ok(spec) => (spec.run)(self, &Call { caller, spec, args }),
@@ -54,7 +55,7 @@ impl Node {
         {
             return Err(Reply::error(redirect.line(&self.config)));
         }
-        if self.full && spec.wants_memory() {
+        if self.full && spec.wants_memory() && !self.is_replica() {
             return refuse(FULL);
         }
         if spec.writes() && self.lacks_replicas() {

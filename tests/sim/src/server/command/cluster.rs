@@ -75,7 +75,7 @@ fn slots(node: &Node, view: &View) -> Reply {
         parts.extend(replicas.map(peer));
         Reply::Array(parts)
     };
-    Reply::Array(view.owners.iter().map(range).collect())
+    Reply::Array(view.served().into_iter().map(range).collect())
 }
 
 fn info(view: &View) -> String {

@@ -45,7 +45,7 @@ pub(super) fn readonly(node: &mut Node, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn readwrite(node: &mut Node, call: &Call<'_>) -> Reply {
-    if let Some(conn) = node.conns.get_mut(&call.caller.conn) {
+    if let Some(conn) = own(node, call) {
         conn.readonly = false;
     }
     if node.cluster.is_none() && matches!(node.flavour, Flavour::Redis70 | Flavour::Redis80) {
@@ -64,10 +64,16 @@ fn in_cluster(
     if node.cluster.is_none() {
         return Reply::error(NO_CLUSTER);
     }
-    if let Some(conn) = node.conns.get_mut(&call.caller.conn) {
+    if let Some(conn) = own(node, call) {
         what(conn);
     }
     Reply::ok()
+}
+
+/// The connection whose settings a command changes: scripts have none.
+fn own<'n>(node: &'n mut Node, call: &Call<'_>) -> Option<&'n mut super::super::node::Conn> {
+    let conns = (!call.caller.in_script).then_some(&mut node.conns)?;
+    conns.get_mut(&call.caller.conn)
 }
 
 /// There are no passwords here: only the user `default` is known, and it has none.
