@@ -35,7 +35,7 @@ pub(crate) async fn act(sim: &Rc<Sim>, of: ProcId, task: u64, client: &Client, o
     let asking = ask(&lock, op.write, op.patience);
     let waiting = wait(sim, who, &op);
     let outcome = CutShort::new(asking, op.cancel).await;
-    waiting.is_over(Told::of(outcome.as_ref()));
+    waiting.end(Told::of(outcome.as_ref()));
     let Some(guard) = heard(sim, who, &op, outcome) else {
         return;
     };
@@ -123,16 +123,11 @@ struct Wait<'a>(&'a Sim, u64);
 fn wait<'a>(sim: &'a Sim, who: Who, op: &Op) -> Wait<'a> {
     sim.engine.tell(Kind::Client, || {
         let mode = if op.write { "write" } else { "read" };
-        let (owner, patience, cancel) = (&op.owner, op.patience, op.cancel);
-        let mut how = format!("{patience:?}");
-        if let Some(owner) = owner {
-            how += &format!(", owner {owner}");
-        }
-        if let Some(polls) = cancel {
-            how += &format!(", dropped at poll {polls}");
-        }
+        let (owner, patience, cancel) = (op.owner, op.patience, op.cancel);
+        let owner = owner.map_or_else(String::new, |owner| format!(", owner {owner}"));
+        let dropped = cancel.map_or_else(String::new, |polls| format!(", dropped at poll {polls}"));
         format!(
-            "p{} t{} asks to {mode} {:?} ({how})",
+            "p{} t{} asks to {mode} {:?} ({patience:?}{owner}{dropped})",
             who.of.0, who.task, op.locks
         )
     });
@@ -148,7 +143,7 @@ fn wait<'a>(sim: &'a Sim, who: Who, op: &Op) -> Wait<'a> {
 
 impl Wait<'_> {
     /// There is an answer.
-    fn is_over(self, told: Told) {
+    fn end(self, told: Told) {
         let Self(sim, number) = self;
         sim.judges.look_at_answer(&sim.engine, number, told);
     }
@@ -180,7 +175,7 @@ async fn several(sim: &Rc<Sim>, who: Who, client: &Client, op: &Op) {
     let waiting = wait(sim, who, op);
     let asking = async { request.acquire().await.map(Some) };
     let outcome = CutShort::new(asking, op.cancel).await;
-    waiting.is_over(Told::of(outcome.as_ref()));
+    waiting.end(Told::of(outcome.as_ref()));
     let Some(grant) = heard(sim, who, op, outcome) else {
         return;
     };

@@ -26,7 +26,7 @@ impl Engine {
             std::mem::take(&mut path.stalled)
         };
         if how == Mend::Reset {
-            for stream in stalled.iter().filter_map(|parcel| parcel.stream()) {
+            for stream in stalled.iter().filter_map(Parcel::stream) {
                 self.reset(stream.0);
             }
             return;

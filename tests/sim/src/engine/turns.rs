@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 use super::Nanos;
 use super::core::{Call, Engine};
 use super::process::ProcId;
+use crate::server::Fleet;
 
 /// How many turns of tasks at one instant are taken for an endless loop.
 const BUSY: u64 = 200_000;
@@ -109,7 +110,7 @@ impl Engine {
         }
         if self.tick.get() <= now {
             self.tick.set(now + self.tick_every.get());
-            self.with_fleet(|fleet, time| fleet.tick(time));
+            self.with_fleet(Fleet::tick);
         }
     }
 }

@@ -224,19 +224,20 @@ fn op(kind: usize, number: usize) -> Op {
     }
 }
 
-/// Tries all cases, in so many threads.
+/// Tries all cases, or one in so many, in so many threads.
 #[must_use]
-pub fn exhaust(threads: usize) -> Report {
-    let (next, operations) = (AtomicU64::new(0), AtomicU64::new(0));
+pub fn exhaust(threads: usize, every: u64) -> Report {
+    let [next, tried, operations] = [(); 3].map(|()| AtomicU64::new(0));
     let (stop, failed) = (AtomicBool::new(false), Mutex::new(None));
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    let case = next.fetch_add(1, Ordering::Relaxed);
+                    let case = next.fetch_add(every, Ordering::Relaxed);
                     if case >= cases() {
                         return;
                     }
+                    tried.fetch_add(1, Ordering::Relaxed);
                     let outcome = run_plan(plan(case), false, false);
                     operations.fetch_add(outcome.operations, Ordering::Relaxed);
                     if let Some((promise, story)) = outcome.violation {
@@ -248,7 +249,7 @@ pub fn exhaust(threads: usize) -> Report {
         }
     });
     Report {
-        cases: next.into_inner().min(cases()),
+        cases: tried.into_inner(),
         failed: failed.into_inner(),
         operations: operations.into_inner(),
     }

@@ -131,7 +131,7 @@ fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos)
             return;
         }
         at_work.then(steps.pauses[3], move |_, at_work| {
-            moved(&at_work, migration)
+            moved(&at_work, migration);
         });
     });
 }

@@ -169,7 +169,7 @@ impl Judges {
     fn look_at_line(&self, engine: &Engine, lock: usize, home: &Home, alone: bool) {
         let mut order = self.order.borrow_mut();
         order.looks += 1;
-        let look = order.looks;
+        let number = order.looks;
         let seen = &mut order.locks[lock];
         home.look(engine, |found| {
             if let Some((node, record)) = &found {
@@ -183,7 +183,7 @@ impl Judges {
             {
                 self.object("leases", engine.now(), format!("lock {lock}: {revived}"));
             }
-            let wrong = seen.change(&record, look);
+            let wrong = seen.change(&record, number);
             if !(alone && self.is_calm(engine.now(), CALM)) {
                 seen.forget();
             } else if let Some(wrong) = wrong {

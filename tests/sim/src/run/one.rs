@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, RngSeed};
 use crate::clients::{Sim, start};
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND, Watch};
 use crate::faults;
-use crate::history::Kind;
+use crate::history::{Kind, Trace};
 use crate::judges::{Judges, Violation};
 use crate::plan::Plan;
 use crate::server::{Fleet, FleetConfig, NodeId};
@@ -257,7 +257,7 @@ fn outcome(sim: &Sim, wire: bool) -> Outcome {
         operations: sim.operations.get(),
         faults: sim.faults.get() as u64,
         nanos: engine.now(),
-        hash: engine.trace(|trace| trace.hash()),
+        hash: engine.trace(Trace::hash),
         excused: sim.judges.excused(),
         begun_at: sim.begun_at.borrow().clone(),
         came_to: (sim.processes.borrow().iter())

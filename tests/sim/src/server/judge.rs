@@ -74,6 +74,7 @@ impl Fleet {
     }
 
     /// The fields of a hash at a server, also of one that has expired and not been removed yet.
+    #[must_use]
     pub fn lock_fields(
         &self,
         node: NodeId,
