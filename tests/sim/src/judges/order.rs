@@ -5,7 +5,7 @@
 //!   earlier write hold ended;
 //! * a reader enters before a writer who came earlier only if a write hold has ended since the reader came.
 //!
-//! Only waiters count whose places have not run out, and who have not failed to hear. Owners who have the lock already go
+//! Only waiters count whose places have never run out, and who have not failed to hear. Owners who have the lock already go
 //! past the line. Judged while no fault is at work.
 
 use super::Judges;
@@ -35,6 +35,10 @@ struct Waiter {
     id: String,
     write: bool,
     came: u64,
+    /// Until when the place lasted when it was seen last.
+    until: u64,
+    /// Whether the place was over in between, so that it may have been made anew or have stayed where it was.
+    lapsed: bool,
     /// Whether a write hold has ended since a reader came, so that its turn has come; nothing if that is not known.
     admitted: Option<bool>,
 }
@@ -76,9 +80,17 @@ impl Seen {
                     id: place.id.to_owned(),
                     write,
                     came: look,
+                    until: place.until,
+                    lapsed: false,
                     admitted: Some(false),
                 });
             }
+        }
+        for waiter in &mut self.waiting {
+            let place = record.places().find(|(place, _)| place.id == waiter.id);
+            let Some((place, _)) = place else { continue };
+            waiter.lapsed |= place.until > waiter.until && waiter.until <= record.now;
+            waiter.until = place.until;
         }
         self.remember(record);
         wrong
@@ -119,6 +131,9 @@ impl Seen {
 
     fn judge(&self, id: &str, write: bool, record: &Record<'_>) -> Option<String> {
         let own = self.waiting.iter().find(|waiter| waiter.id == id);
+        if own.is_some_and(|waiter| waiter.lapsed) {
+            return None;
+        }
         let came = own.map_or(u64::MAX, |waiter| waiter.came);
         let admitted = own.map_or(Some(false), |waiter| waiter.admitted);
         let overtaken = self.waiting.iter().find(|other| {
@@ -129,7 +144,7 @@ impl Seen {
                 (false, true) => first && admitted == Some(false),
                 (false, false) => false,
             };
-            turn && other.id != id && record.waits(&other.id, other.write)
+            turn && !other.lapsed && other.id != id && record.waits(&other.id, other.write)
         })?;
         let mode = |write| if write { "writer" } else { "reader" };
         Some(format!(
