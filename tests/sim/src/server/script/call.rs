@@ -39,7 +39,10 @@ impl Running {
         let in_script = true;
         Self {
             node,
-            caller: Caller { in_script, ..caller },
+            caller: Caller {
+                in_script,
+                ..caller
+            },
             wrote: false,
             full,
             calls: 0,
