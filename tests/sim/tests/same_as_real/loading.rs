@@ -59,7 +59,7 @@ impl Load {
         self.admin.write(&packed(&["DEBUG", "RELOAD", "NOSAVE"]));
         self.waits = true;
         let mut probe = real.connect(0);
-        while !probe.ask(&[b"GET", b"probe"]).is_error() {}
+        while !is_refused(&probe.ask(&[b"GET", b"probe"])) {}
     }
 
     fn end(&mut self) {
@@ -82,20 +82,6 @@ fn sequence(real: &Real, load: &mut Load, seed: u64) {
     }
     requests.push(words(&["GET", "last"]));
     let bytes: Vec<u8> = requests.iter().flat_map(|words| packed(words)).collect();
-    let real_replies = loop {
-        let mut conn = real.connect(0);
-        conn.write(&bytes);
-        let replies = conn.replies(requests.len());
-        // Otherwise the loading was over before the sequence was.
-        if [replies.first(), replies.last()]
-            .into_iter()
-            .flatten()
-            .all(Value::is_error)
-        {
-            break replies;
-        }
-        load.begin(real);
-    };
     let mut model = Fleet::single(real.flavour, FleetConfig::default());
     model.set_loading(NodeId(0), true);
     let conn = model.accept(NodeId(0)).expect("the model runs");
@@ -108,6 +94,19 @@ fn sequence(real: &Real, load: &mut Load, seed: u64) {
         }
     }
     let replies: Vec<Value> = std::iter::from_fn(|| decoder.next()).collect();
+    let real_replies = loop {
+        let mut conn = real.connect(0);
+        conn.write(&bytes);
+        let replies = conn.replies(replies.len());
+        // Otherwise the loading was over before the sequence was.
+        if [&replies[0], &replies[replies.len() - 1]]
+            .into_iter()
+            .all(is_refused)
+        {
+            break replies;
+        }
+        load.begin(real);
+    };
     let texts = requests.iter().map(|request| {
         let words = request.iter().map(|word| String::from_utf8_lossy(word));
         words.collect::<Vec<_>>().join(" · ")
@@ -118,4 +117,8 @@ fn sequence(real: &Real, load: &mut Load, seed: u64) {
         "seed {seed}: real and model differ\n{}",
         texts.collect::<Vec<_>>().join("\n")
     );
+}
+
+fn is_refused(reply: &Value) -> bool {
+    matches!(reply, Value::Line('-', line) if line.starts_with("LOADING"))
 }

@@ -75,20 +75,20 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) -> usize {
     for _ in 0..rng.usize(15..35) {
         settle(&roles, admins);
         let conn = rng.usize(0..2 * NODES);
-        match rng.u8(0..30) {
+        match rng.u8(0..90) {
             0 => {
                 let shard = rng.usize(0..MASTERS);
                 take_over(&mut both, admins, &mut roles, shard);
                 takeovers += 1;
             }
-            1..4 => {
+            1..10 => {
                 let node = rng.usize(0..NODES);
                 refuse(&mut rng, &mut both, &mut admins[node], node);
             }
-            4..6 => channel(&mut rng, &mut both, 2 * NODES),
-            6 => both.ask(conn, &[words(&["CLUSTER", "SLOTS"])]),
-            7..14 => both.ask(conn, &[every::draw(&mut rng, KEYS)]),
-            14..21 => both.ask(conn, &[every::in_script(&mut rng, KEYS)]),
+            10..16 => channel(&mut rng, &mut both, 2 * NODES),
+            16..19 => both.ask(conn, &[words(&["CLUSTER", "SLOTS"])]),
+            19..40 => both.ask(conn, &[every::draw(&mut rng, KEYS)]),
+            40..61 => both.ask(conn, &[every::in_script(&mut rng, KEYS)]),
             _ => both.ask(conn, &[request(&mut rng, &mut locks)]),
         }
     }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use dlock_sim::server::Flavour;
+
 use crate::conf::name;
 use crate::real::{Real, RealConn};
 use crate::value::Value;
@@ -42,9 +44,21 @@ impl Roles {
             let port = real.port(other).to_string();
             admins[old].must(&[b"CLUSTER", b"MEET", b"127.0.0.1", port.as_bytes()]);
         }
+        let has_links = real.flavour != Flavour::Redis62;
         wait_until("all know the roles", || {
-            admins.iter_mut().all(|admin| self.are_known(admin))
+            admins
+                .iter_mut()
+                .all(|admin| self.are_known(admin) && (!has_links || self.are_linked(admin)))
         });
+    }
+
+    /// Whether the server has its links to all others, and they to it: a new one takes the place of the one before,
+    /// and what is under way on that is lost.
+    fn are_linked(&self, admin: &mut RealConn) -> bool {
+        match admin.must(&[b"CLUSTER", b"LINKS"]) {
+            Value::Many(_, links) => links.len() == 2 * (2 * self.0.len() - 1),
+            other => panic!("{other:?} are no links"),
+        }
     }
 
     /// All servers list all replicas, which they do once they have heard that those have data.

@@ -86,11 +86,14 @@ impl Fleet {
             // Valkey replicates which slots are moving.
             (view.migrating, view.importing) = (migrating, importing);
         }
-        node.silence_slots(|slot| {
-            ranges
-                .iter()
-                .any(|(first, last)| (*first..=*last).contains(&slot))
-        });
+        // Redis 7.0 goes on telling those who listen to it already.
+        if flavour != Flavour::Redis70 {
+            node.silence_slots(|slot| {
+                ranges
+                    .iter()
+                    .any(|(first, last)| (*first..=*last).contains(&slot))
+            });
+        }
         node.greet();
     }
 }
