@@ -88,16 +88,18 @@ fn step(
     });
 }
 
-/// Once all keys have gone.
+/// Once all keys have gone, and the new owner has heard of the latest epoch: if two took the same, the slot might go
+/// back without its keys.
 fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
-    let left = at_work.sim().engine.with_fleet(|fleet, now| {
-        let left = fleet.migrate_keys(now, &migration, usize::MAX);
-        if left == 0 {
+    let done = at_work.sim().engine.with_fleet(|fleet, now| {
+        let ready = fleet.migrate_keys(now, &migration, usize::MAX) == 0
+            && fleet.has_heard_of_the_latest_epoch(migration.to);
+        if ready {
             fleet.migrate_finish(now, &migration);
         }
-        left
+        ready
     });
-    if left > 0 {
+    if !done {
         step(at_work, migration, 50 * MS, move |_, at_work| {
             finish(at_work, migration, steps);
         });
@@ -106,7 +108,14 @@ fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
     // Otherwise the bus is first, as a rule; an operator tells in any case.
     let told = steps.pauses[2] + if steps.tell { 0 } else { 2 * SECOND };
     step(at_work, migration, told, move |engine, at_work| {
-        engine.with_fleet(|fleet, now| fleet.migrate_tell(now, &migration));
+        engine.with_fleet(|fleet, now| {
+            if fleet.owner(migration.slot) == migration.to {
+                fleet.migrate_tell(now, &migration);
+            } else {
+                // It has been taken from there since. Told of it, its old master would leave it to nobody.
+                fleet.migrate_call_off(now, &migration);
+            }
+        });
         at_work.then(100 * MS, move |_, at_work| moved(&at_work, migration));
     });
 }
