@@ -1,5 +1,6 @@
 //! What Redis loses by its nature: a grant from before such a loss may be given away again, and that is the fault's doing.
 
+use super::idle::process_of;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::plan::{Plan, Setup};
 use crate::server::{NodeId, Role};
@@ -53,7 +54,8 @@ struct Known {
     slots: Vec<u16>,
     /// Since when nothing is granted in vain any more.
     until: Option<Nanos>,
-    /// Who held such a lock then, and may pass it on among its tasks until it knows.
+    /// Who held such a lock then, by its own belief or by the record (the reply may be on its way), and may pass it on
+    /// among its tasks until it knows.
     holders: Vec<(usize, ProcId)>,
     /// How long that takes at most.
     lease: Nanos,
@@ -173,7 +175,14 @@ impl Excuses {
 impl super::Judges {
     /// A fault has lost something.
     pub(crate) fn excuse(&self, engine: &Engine, excuse: Excuse, locks: usize) {
-        let holders = self.holders();
+        let mut holders = self.holders();
+        for (lock, home) in self.homes.iter().enumerate() {
+            home.look(engine, |found| {
+                let holds = found.map(|(_, record)| record.holds).unwrap_or_default();
+                let of = holds.into_iter().filter_map(|(id, _)| process_of(id));
+                holders.extend(of.map(|of| (lock, of)));
+            });
+        }
         (self.excuses.borrow_mut()).add(engine, excuse, locks, holders);
     }
 

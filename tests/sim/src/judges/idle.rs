@@ -38,7 +38,7 @@ impl Idle {
 }
 
 /// The process of a hold or a place: clients are named after theirs.
-fn process_of(id: &str) -> Option<ProcId> {
+pub(super) fn process_of(id: &str) -> Option<ProcId> {
     let name = id.split('/').next()?.strip_prefix('p')?;
     name.parse().ok().map(ProcId)
 }
