@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::begin::AtWork;
-use super::servers::{excuse, home};
+use super::servers::{excuse, excuse_clocks, home};
 use crate::clients::Sim;
 use crate::engine::{Engine, MS, Nanos, SECOND};
 use crate::judges::{Scope, slot_of};
@@ -44,6 +44,7 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
         migration,
         steps.pauses[0],
         move |engine, at_work| {
+            carries(&at_work, migration);
             engine.with_fleet(|fleet, now| fleet.migrate_keys(now, &migration, usize::MAX));
             step(
                 at_work,
@@ -91,6 +92,7 @@ fn step(
 /// Once all keys have gone, and the new owner has heard of the latest epoch: if two took the same, the slot might go
 /// back without its keys.
 fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
+    carries(&at_work, migration);
     let done = at_work.sim().engine.with_fleet(|fleet, now| {
         let ready = fleet.migrate_keys(now, &migration, usize::MAX) == 0
             && fleet.has_heard_of_the_latest_epoch(migration.to);
@@ -128,6 +130,7 @@ fn take_back(engine: &Engine, at_work: AtWork, migration: Migration, steps: Step
 
 fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos) {
     step(at_work, migration, after, move |engine, at_work| {
+        carries(&at_work, migration);
         let left = engine.with_fleet(|fleet, now| {
             let left = fleet.migrate_back(now, &migration, usize::MAX);
             if left == 0 {
@@ -143,6 +146,13 @@ fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos)
             moved(&at_work, migration);
         });
     });
+}
+
+/// Keys go from one to the other, either way.
+fn carries(at_work: &AtWork, migration: Migration) {
+    let sim = at_work.sim();
+    let locks = (0..Sim::locks(&sim.plan)).filter(|lock| slot_of(*lock) == migration.slot);
+    excuse_clocks(sim, locks.collect(), migration.from, migration.to);
 }
 
 fn moved(at_work: &AtWork, migration: Migration) {
