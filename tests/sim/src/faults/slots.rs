@@ -63,7 +63,7 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
 }
 
 /// Does a step when its time has come and both servers answer. If one of them is no master any more, the migration is
-/// over: its successor knows nothing of it.
+/// over: on most versions its successor knows nothing of it.
 fn step(
     at_work: AtWork,
     migration: Migration,
@@ -80,10 +80,7 @@ fn step(
         } else if both.into_iter().all(serves) {
             act(engine, at_work);
         } else {
-            engine.with_fleet(|fleet, now| {
-                fleet.migrate_forget(now, &migration);
-                fleet.migrate_call_off(now, &migration);
-            });
+            engine.with_fleet(|fleet, now| fleet.migrate_abandon(now, &migration));
             moved(&at_work, migration);
         }
     });
