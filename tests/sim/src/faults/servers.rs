@@ -30,14 +30,18 @@ pub(super) fn excuse(
     sim.judges.excuse(&sim.engine, excuse, locks);
 }
 
+/// Whether the clocks of two servers differ by more than does no harm.
+pub(super) fn clocks_differ(sim: &Sim, one: NodeId, other: NodeId) -> bool {
+    let now = sim.engine.time();
+    sim.engine.fleet(|fleet| {
+        let times = [one, other].map(|node| fleet.server_micros(now, node));
+        times[0].abs_diff(times[1]) > MOST_APART
+    })
+}
+
 /// Deadlines go with a lock to another server as absolute times: where clocks differ, leases do.
 pub(super) fn excuse_clocks(sim: &Sim, locks: Vec<usize>, from: NodeId, to: NodeId) {
-    let now = sim.engine.time();
-    let apart = sim.engine.fleet(|fleet| {
-        let times = [from, to].map(|node| fleet.server_micros(now, node));
-        times[0].abs_diff(times[1])
-    });
-    if apart <= MOST_APART {
+    if !clocks_differ(sim, from, to) {
         return;
     }
     for lock in locks {
