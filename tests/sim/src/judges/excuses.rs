@@ -163,6 +163,17 @@ impl Excuses {
         self.all.iter().any(|known| known.lost(claim, now))
     }
 
+    /// Whether a loss may have brought back what was released before.
+    pub(super) fn may_be_back(&self, lock: usize, now: Nanos) -> bool {
+        let recent = |known: &Known| {
+            known
+                .until
+                .is_none_or(|until| now < until + 2 * known.lease)
+        };
+        let mut all = self.all.iter();
+        all.any(|known| known.covers(lock) && recent(known))
+    }
+
     /// Why a token may have been given twice.
     pub(super) fn token_excuse(&self, engine: &Engine, claim: Claim) -> Option<&'static str> {
         let now = engine.now();

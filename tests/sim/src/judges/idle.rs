@@ -8,7 +8,7 @@ use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
 
-/// How long after a fault connections may take to be back, besides the longest lease.
+/// How long after a fault connections may take to be back, and what failed meanwhile to be undone.
 const CALM: Nanos = 8 * SECOND;
 /// How long a release or an undone acquire may be under way.
 const UNDER_WAY: Nanos = SECOND;
@@ -61,9 +61,8 @@ impl Judges {
     /// Looks at the holds and places of all locks.
     pub(crate) fn look_at_idle(&self, engine: &Engine) {
         let now = engine.now();
-        let calm = self.must_be_kept(now);
         let mut idle = self.idle.borrow_mut();
-        if !calm {
+        if idle.lossy || !self.is_unharmed(now, CALM) {
             idle.since.clear();
             return;
         }
@@ -72,11 +71,19 @@ impl Judges {
         }
         idle.looked = now;
         let before = std::mem::take(&mut idle.since);
+        let excuses = self.excuses.borrow();
         for (lock, home) in self.homes.iter().enumerate() {
+            if excuses.may_be_back(lock, now) {
+                continue;
+            }
             home.look(engine, |found| {
                 let Some((_, record)) = &found else { return };
                 for id in live(record) {
-                    let of = process_of(id).filter(|of| engine.runs(*of));
+                    // What a process had before it died or slept ends by itself.
+                    let awake = |of: &ProcId| {
+                        engine.runs(*of) && now >= engine.runs_since(*of) + idle.lease
+                    };
+                    let of = process_of(id).filter(awake);
                     if of.is_none_or(|of| self.uses(lock, of)) {
                         continue;
                     }
