@@ -17,6 +17,13 @@ pub(super) struct Steps {
     pub(super) tell: bool,
 }
 
+impl Steps {
+    /// Whether a migration that is called off ends at its source first.
+    fn importing_last(&self) -> bool {
+        self.call_off && self.tell
+    }
+}
+
 /// The steps of a migration, or of one that is called off.
 pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
     let sim = Rc::clone(at_work.sim());
@@ -119,9 +126,12 @@ fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
     });
 }
 
-/// In the order that operators are asked to keep: the importing node first.
+/// Mostly in the order that operators are asked to keep: the importing node first. If the other is first, whoever was
+/// sent to the importing node before may be served there.
 fn take_back(engine: &Engine, at_work: AtWork, migration: Migration, steps: Steps) {
-    engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
+    if !steps.importing_last() {
+        engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
+    }
     bring_back(at_work, migration, steps, steps.pauses[2]);
 }
 
@@ -139,17 +149,35 @@ fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos)
             bring_back(at_work, migration, steps, 50 * MS);
             return;
         }
-        at_work.then(steps.pauses[3], move |_, at_work| {
-            moved(&at_work, migration);
-        });
+        if steps.importing_last() {
+            let sim = at_work.sim();
+            for lock in locks_in(sim, migration.slot) {
+                let what = "a slot closed where it came from first";
+                excuse(sim, what, Scope::Lock(lock), None, false);
+            }
+        }
+        step(
+            at_work,
+            migration,
+            steps.pauses[3],
+            move |engine, at_work| {
+                engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
+                moved(&at_work, migration);
+            },
+        );
     });
+}
+
+fn locks_in(sim: &Sim, slot: u16) -> Vec<usize> {
+    let locks = 0..Sim::locks(&sim.plan);
+    locks.filter(|lock| slot_of(*lock) == slot).collect()
 }
 
 /// Keys go from one to the other, either way.
 fn carries(at_work: &AtWork, migration: Migration) {
     let sim = at_work.sim();
-    let locks = (0..Sim::locks(&sim.plan)).filter(|lock| slot_of(*lock) == migration.slot);
-    excuse_clocks(sim, locks.collect(), migration.from, migration.to);
+    let locks = locks_in(sim, migration.slot);
+    excuse_clocks(sim, locks, migration.from, migration.to);
 }
 
 fn moved(at_work: &AtWork, migration: Migration) {
