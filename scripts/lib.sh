@@ -3,6 +3,9 @@
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 die() { say "$*" >&2; exit 1; }
 
+# Where the simulation is built, which has a configuration of its own.
+sim_target() { printf '%s\n' "${CARGO_TARGET_DIR:-$PWD/tests/sim/target}${CARGO_TARGET_DIR:+/sim}"; }
+
 # Whether anybody listens on port $1 of this machine.
 in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 

@@ -113,8 +113,7 @@ impl Shape {
     fn hold(self, lease: Nanos, random: &mut Random) -> Nanos {
         match (self, random.within(0, 100)) {
             (_, 0..2) => random.within(lease / 2, lease * 2).min(8 * SECOND),
-            (Self::Local, 2..70) => 0,
-            (_, 2..15) => 0,
+            (Self::Local, 2..70) | (_, 2..15) => 0,
             (_, 15..85) => random.scaled(50_000, 4 * MS),
             _ => random.scaled(MS, 60 * MS),
         }

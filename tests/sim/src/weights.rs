@@ -110,7 +110,7 @@ pub(crate) const FAULTS: [(Theme, &[(u32, FaultClass)]); 5] = [
 pub(crate) const HOW_MANY_FAULTS: (u64, u64) = (3, 11);
 
 /// How many acquires a seed has, all processes together: from, to before.
-pub(crate) const HOW_MANY_ACQUIRES: (u64, u64) = (500, 900);
+pub(crate) const HOW_MANY_ACQUIRES: (u64, u64) = (410, 750);
 
 /// Leases, in ms.
 pub(crate) const LEASES: [(u32, u64); 6] = [

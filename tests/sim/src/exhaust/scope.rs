@@ -135,7 +135,11 @@ fn plan(case: u64) -> Plan {
         number: number as u64,
         shape: Shape::Even,
         ops: (0..tasks[number].len() as u64).collect(),
-        given: Some((tasks[number].iter()).map(|kind| op(*kind, number)).collect()),
+        given: Some(
+            (tasks[number].iter())
+                .map(|kind| op(*kind, number))
+                .collect(),
+        ),
     };
     let homes: &[&[usize]] = if apart {
         &[&[0], &[1], &[2]]
@@ -171,7 +175,11 @@ fn plan(case: u64) -> Plan {
 fn setup(slots: bool) -> Setup {
     let masters = if slots { 2 } else { 0 };
     Setup {
-        flavour: if slots { Flavour::Redis62 } else { Flavour::Redis70 },
+        flavour: if slots {
+            Flavour::Redis62
+        } else {
+            Flavour::Redis70
+        },
         masters,
         replicas: 0,
         full_coverage: false,
@@ -207,24 +215,29 @@ fn op(kind: usize, number: usize) -> Op {
         hold: MS,
         until_lost: false,
         inner: None,
-        ending: if number == 1 { Ending::Drop } else { Ending::Release },
+        ending: if number == 1 {
+            Ending::Drop
+        } else {
+            Ending::Release
+        },
         rest: number as u64 * 400_000,
     }
 }
 
-/// Tries all cases, in so many threads.
+/// Tries all cases, or one in so many, in so many threads.
 #[must_use]
-pub fn exhaust(threads: usize) -> Report {
-    let (next, operations) = (AtomicU64::new(0), AtomicU64::new(0));
+pub fn exhaust(threads: usize, every: u64) -> Report {
+    let [next, tried, operations] = [(); 3].map(|()| AtomicU64::new(0));
     let (stop, failed) = (AtomicBool::new(false), Mutex::new(None));
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    let case = next.fetch_add(1, Ordering::Relaxed);
+                    let case = next.fetch_add(every, Ordering::Relaxed);
                     if case >= cases() {
                         return;
                     }
+                    tried.fetch_add(1, Ordering::Relaxed);
                     let outcome = run_plan(plan(case), false, false);
                     operations.fetch_add(outcome.operations, Ordering::Relaxed);
                     if let Some((promise, story)) = outcome.violation {
@@ -236,7 +249,7 @@ pub fn exhaust(threads: usize) -> Report {
         }
     });
     Report {
-        cases: next.into_inner().min(cases()),
+        cases: tried.into_inner(),
         failed: failed.into_inner(),
         operations: operations.into_inner(),
     }

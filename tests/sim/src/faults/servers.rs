@@ -12,7 +12,13 @@ use crate::judges::{Excuse, Scope};
 use crate::plan::Fault;
 use crate::server::{NodeId, Promotion, WakeOrder};
 
-pub(super) fn excuse(sim: &Sim, what: &'static str, scope: Scope, deposed: Option<NodeId>, tokens: bool) {
+pub(super) fn excuse(
+    sim: &Sim,
+    what: &'static str,
+    scope: Scope,
+    deposed: Option<NodeId>,
+    tokens: bool,
+) {
     let excuse = Excuse {
         what,
         scope,
@@ -150,7 +156,13 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
                 sim.judges.set_back();
             }
             if far {
-                excuse(&sim, "clock step", Scope::Node(node), None, micros < -MINUTE);
+                excuse(
+                    &sim,
+                    "clock step",
+                    Scope::Node(node),
+                    None,
+                    micros < -MINUTE,
+                );
                 // Deadlines move to other nodes as absolute times.
                 for other in engine.fleet(|fleet| fleet.nodes().collect::<Vec<_>>()) {
                     excuse(&sim, "clocks that differ", Scope::Node(other), None, true);

@@ -39,16 +39,26 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
         .with_fleet(|fleet, now| fleet.migrate_begin(now, slot, to));
     let Some(migration) = begun else { return };
     sim.moving.borrow_mut().push(migration);
-    step(at_work, migration, steps.pauses[0], move |engine, at_work| {
-        engine.with_fleet(|fleet, now| fleet.migrate_keys(now, &migration, usize::MAX));
-        step(at_work, migration, steps.pauses[1], move |engine, at_work| {
-            if steps.call_off {
-                take_back(engine, at_work, migration, steps);
-            } else {
-                finish(at_work, migration, steps);
-            }
-        });
-    });
+    step(
+        at_work,
+        migration,
+        steps.pauses[0],
+        move |engine, at_work| {
+            engine.with_fleet(|fleet, now| fleet.migrate_keys(now, &migration, usize::MAX));
+            step(
+                at_work,
+                migration,
+                steps.pauses[1],
+                move |engine, at_work| {
+                    if steps.call_off {
+                        take_back(engine, at_work, migration, steps);
+                    } else {
+                        finish(at_work, migration, steps);
+                    }
+                },
+            );
+        },
+    );
 }
 
 /// Does a step when its time has come and both servers answer. If one of them is no master any more, the migration is
@@ -61,9 +71,8 @@ fn step(
 ) {
     at_work.then(after, move |engine, at_work| {
         let both = [migration.from, migration.to];
-        let up = |node: NodeId| {
-            engine.fleet(|fleet| fleet.is_alive(node) && !fleet.is_asleep(node))
-        };
+        let up =
+            |node: NodeId| engine.fleet(|fleet| fleet.is_alive(node) && !fleet.is_asleep(node));
         let serves = |node: NodeId| engine.fleet(|fleet| fleet.role(node) == Role::Master);
         if !both.into_iter().all(up) {
             step(at_work, migration, 50 * MS, act);
@@ -121,7 +130,9 @@ fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos)
             bring_back(at_work, migration, steps, 50 * MS);
             return;
         }
-        at_work.then(steps.pauses[3], move |_, at_work| moved(&at_work, migration));
+        at_work.then(steps.pauses[3], move |_, at_work| {
+            moved(&at_work, migration);
+        });
     });
 }
 

@@ -152,7 +152,6 @@ impl Excuses {
         let now = engine.now();
         let mut all = self.all.iter();
         let found = all.find(|known| claims.into_iter().any(|claim| known.lost(claim, now)))?;
-        self.used += 1;
         Some(found.excuse.what)
     }
 

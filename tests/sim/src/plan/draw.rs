@@ -61,10 +61,7 @@ fn processes(seed: u64) -> Vec<ProcessPlan> {
         });
     }
     let each = acquires / number + 1;
-    for task in processes
-        .iter_mut()
-        .flat_map(|process| &mut process.tasks)
-    {
+    for task in processes.iter_mut().flat_map(|process| &mut process.tasks) {
         task.ops = (0..each).collect();
     }
     processes
@@ -127,9 +124,7 @@ fn fault(plan: &Plan, theme: Theme, random: &mut Random) -> Fault {
     let process = random.below(plan.processes.len());
     let node = random.below(64);
     let lasts = a_while(random);
-    let restart = random
-        .chance(800)
-        .then(|| random.scaled(MS, 2 * SECOND));
+    let restart = random.chance(800).then(|| random.scaled(MS, 2 * SECOND));
     match class(plan, theme, random) {
         FaultClass::Cut => Fault::Cut {
             process,
@@ -219,7 +214,7 @@ fn server_fault(plan: &Plan, class: FaultClass, random: &mut Random, lasts: Nano
         FaultClass::HandOver => Fault::HandOver { node },
         FaultClass::FailScript => Fault::FailScript {
             node,
-            at_call: random.below(9) + 1,
+            at_call: usize::try_from(random.scaled(1, 40)).unwrap_or(1),
             dies: random
                 .chance(400)
                 .then(|| (random.chance(500), random.chance(500))),

@@ -178,6 +178,22 @@ pub(crate) enum Fault {
     },
 }
 
+impl Fault {
+    /// Whether holders and waiters are to notice nothing of it but a delay.
+    pub(crate) fn is_harmless(&self) -> bool {
+        matches!(
+            self,
+            Self::Messages { .. }
+                | Self::Forge { .. }
+                | Self::ScriptFlush { .. }
+                | Self::Migrate {
+                    call_off: false,
+                    ..
+                }
+        )
+    }
+}
+
 impl PartialEq for Messages {
     fn eq(&self, other: &Self) -> bool {
         (self.dropped, self.doubled, self.late) == (other.dropped, other.doubled, other.late)

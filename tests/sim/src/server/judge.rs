@@ -75,16 +75,26 @@ impl Fleet {
 
     /// The fields of a hash at a server, also of one that has expired and not been removed yet.
     #[must_use]
-    pub fn lock_hash(&self, node: NodeId, key: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+    pub fn lock_fields(
+        &self,
+        node: NodeId,
+        key: &[u8],
+    ) -> Option<impl Iterator<Item = (&[u8], &[u8])>> {
         match &self.nodes[node.0].data.get(key)?.value {
-            Value::Hash(fields) => Some(
-                fields
-                    .iter()
-                    .map(|(field, value)| (field.clone(), value.clone()))
-                    .collect(),
-            ),
+            Value::Hash(fields) => Some(fields.iter().map(|(field, value)| (&**field, &**value))),
             Value::Text(_) => None,
         }
+    }
+
+    /// The same, to keep.
+    #[must_use]
+    pub fn lock_hash(&self, node: NodeId, key: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+        let fields = self.lock_fields(node, key)?;
+        Some(
+            fields
+                .map(|(field, value)| (field.to_vec(), value.to_vec()))
+                .collect(),
+        )
     }
 
     /// One field of such a hash.

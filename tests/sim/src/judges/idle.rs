@@ -1,0 +1,94 @@
+//! Nobody loses a lease while nothing does harm, and no hold and no place in a line stays on a server whose process knows
+//! nothing of it.
+
+use std::collections::BTreeMap;
+
+use super::Judges;
+use super::record::Record;
+use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
+use crate::plan::Plan;
+
+/// How long after a fault connections may take to be back, besides the longest lease.
+const CALM: Nanos = 8 * SECOND;
+/// How long a release or an undone acquire may be under way.
+const UNDER_WAY: Nanos = SECOND;
+/// How often servers are looked at.
+const EVERY: Nanos = 200 * MS;
+
+/// Since when which holds and places are of no use to their processes.
+#[derive(Debug)]
+pub(super) struct Idle {
+    since: BTreeMap<(usize, String), Nanos>,
+    looked: Nanos,
+    /// The longest lease, and whether the network loses anything.
+    lease: Nanos,
+    lossy: bool,
+}
+
+impl Idle {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let leases = plan.processes.iter().map(|process| process.lease);
+        Self {
+            since: BTreeMap::new(),
+            looked: 0,
+            lease: leases.max().unwrap_or(0),
+            lossy: plan.setup.pace.lost > 0,
+        }
+    }
+}
+
+/// The process of a hold or a place: clients are named after theirs.
+fn process_of(id: &str) -> Option<ProcId> {
+    let name = id.split('/').next()?.strip_prefix('p')?;
+    name.parse().ok().map(ProcId)
+}
+
+/// The ids that count.
+fn live<'r>(record: &'r Record<'_>) -> impl Iterator<Item = &'r str> {
+    let holds = record.holds.iter().map(|(id, hold)| (*id, hold.until));
+    let places = record.places().map(|(place, _)| (place.id, place.until));
+    let live = holds.chain(places).filter(|(_, until)| *until > record.now);
+    live.map(|(id, _)| id)
+}
+
+impl Judges {
+    /// Whether nothing is wrong for which a lease could be lost.
+    pub(super) fn must_be_kept(&self, now: Nanos) -> bool {
+        let idle = self.idle.borrow();
+        !idle.lossy && self.is_unharmed(now, idle.lease + CALM)
+    }
+
+    /// Looks at the holds and places of all locks.
+    pub(crate) fn look_at_idle(&self, engine: &Engine) {
+        let now = engine.now();
+        let calm = self.must_be_kept(now);
+        let mut idle = self.idle.borrow_mut();
+        if !calm {
+            idle.since.clear();
+            return;
+        }
+        if now < idle.looked + EVERY {
+            return;
+        }
+        idle.looked = now;
+        let before = std::mem::take(&mut idle.since);
+        for (lock, home) in self.homes.iter().enumerate() {
+            home.look(engine, |found| {
+                let Some((_, record)) = &found else { return };
+                for id in live(record) {
+                    let of = process_of(id).filter(|of| engine.runs(*of));
+                    if of.is_none_or(|of| self.uses(lock, of)) {
+                        continue;
+                    }
+                    let key = (lock, id.to_owned());
+                    let since = before.get(&key).copied().unwrap_or(now);
+                    if now > since + UNDER_WAY {
+                        let story = format!("lock {lock} still has {id}, of which nobody knows");
+                        self.object("leftovers", now, story);
+                    }
+                    idle.since.insert(key, since);
+                }
+            });
+        }
+    }
+}
