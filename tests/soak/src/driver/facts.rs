@@ -24,7 +24,7 @@ pub(crate) struct Loss {
 }
 
 /// All that is known of a round besides the histories.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) faults: BTreeMap<&'static str, u64>,
     pub(crate) losses: Vec<Loss>,

@@ -39,6 +39,7 @@ const USUAL: Times = Times {
     faults: Duration::from_secs(28),
     settling: Duration::from_secs(5),
     after: Duration::from_secs(5),
+    in_a_hurry: false,
 };
 /// A round for somebody who waits.
 const QUICK: Times = Times {
@@ -46,6 +47,7 @@ const QUICK: Times = Times {
     faults: Duration::from_secs(6),
     settling: Duration::from_secs(3),
     after: Duration::from_secs(1),
+    in_a_hurry: false,
 };
 /// What starting and ending take besides, as a rule.
 const OVERHEAD: Duration = Duration::from_secs(15);
@@ -80,6 +82,7 @@ async fn run(options: &Options, folder: &Path) -> ExitCode {
                 .faults
                 .saturating_sub(usual.saturating_sub(left))
                 .max(times.faults / 4),
+            in_a_hurry: options.until_objection || options.kind != Kind::Dlock,
             ..times
         };
         let draw = Draw {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use dlock_tests::scaled;
-use tokio::time::sleep;
+use tokio::{sync::SetOnce, time::sleep};
 
 use super::{
     facts::{Facts, Known},
@@ -24,6 +24,9 @@ use crate::{
     plan::{Kind, Plan, Track, lock_count},
 };
 
+/// What passes between looks at histories that still go on.
+const BETWEEN_JUDGES: Duration = Duration::from_secs(1);
+
 /// How a round's time is spent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
@@ -34,6 +37,8 @@ pub(crate) struct Times {
     pub(crate) settling: Duration,
     /// Nothing is wrong any more.
     pub(crate) after: Duration,
+    /// Whether faults end as soon as somebody objects.
+    pub(crate) in_a_hurry: bool,
 }
 
 /// What a round was.
@@ -71,7 +76,7 @@ pub(crate) async fn round(plan: &Plan, times: Times, folder: &Path) -> Outcome {
         sampler: sampler.as_ref(),
     };
     let calm = tokio::select! {
-        calm = act(stage, times, &mut verdict) => calm,
+        calm = act(stage, times, &resource, &mut verdict) => calm,
         () = watch_all(&site, &facts) => unreachable!("it watches until dropped"),
     };
     if let Some(sampler) = &sampler {
@@ -82,15 +87,7 @@ pub(crate) async fn round(plan: &Plan, times: Times, folder: &Path) -> Outcome {
     }
     let (known, story) = (facts.take(), fleet.story());
     let updates = resource.updates();
-    let judged = judges::judge(judges::Round {
-        kind: plan.draw.kind,
-        locks: lock_count(plan),
-        lease: plan.longest_lease() * dlock_load::MS,
-        story: &story,
-        known: &known,
-        updates: &updates,
-        calm: &calm,
-    });
+    let judged = judges::judge(to_judge(plan, &story, &known, &updates, &calm));
     verdict.violations.extend(judged.violations);
     Outcome {
         known,
@@ -105,18 +102,55 @@ pub(crate) async fn round(plan: &Plan, times: Times, folder: &Path) -> Outcome {
     }
 }
 
+fn to_judge<'r>(
+    plan: &Plan,
+    story: &'r Story,
+    known: &'r Known,
+    updates: &'r Updates,
+    calm: &'r [Vec<Sample>],
+) -> judges::Round<'r> {
+    judges::Round {
+        kind: plan.draw.kind,
+        locks: lock_count(plan),
+        lease: plan.longest_lease() * dlock_load::MS,
+        story,
+        known,
+        updates,
+        calm,
+    }
+}
+
 /// From the first calm to the end of the workers; what was seen in both calms.
-async fn act(stage: Stage<'_>, times: Times, verdict: &mut Verdict) -> Vec<Vec<Sample>> {
+async fn act(
+    stage: Stage<'_>,
+    times: Times,
+    resource: &Resource,
+    verdict: &mut Verdict,
+) -> Vec<Vec<Sample>> {
     let mut calm = vec![look(stage, times.before).await];
     let end = Instant::now() + times.faults;
-    tokio::join!(
-        faults::run(stage, Track::Network, end),
-        faults::run(stage, Track::Processes, end),
-        faults::run(stage, Track::Servers, end),
-    );
+    let enough = SetOnce::new();
+    let faults = async {
+        tokio::join!(
+            faults::run(stage, Track::Network, end, &enough),
+            faults::run(stage, Track::Processes, end, &enough),
+            faults::run(stage, Track::Servers, end, &enough),
+        );
+    };
+    let objections = async {
+        if times.in_a_hurry {
+            objections(stage, resource, &calm).await;
+            let _ = enough.set(());
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = faults => {}
+        () = objections => {}
+    }
     stage.site.mend(stage.facts, stage.fleet.len()).await;
     stage.facts.tell("all is well again");
-    if stage.sampler.is_some() {
+    if stage.sampler.is_some() && enough.get().is_none() {
         sleep(scaled(times.settling)).await;
         calm.push(look(stage, times.after).await);
     }
@@ -128,6 +162,23 @@ async fn act(stage: Stage<'_>, times: Times, verdict: &mut Verdict) -> Vec<Vec<S
         verdict.object("progress", story);
     }
     calm
+}
+
+/// Returns when somebody objects, and still does a little later, when what was lost in between is known.
+async fn objections(stage: Stage<'_>, resource: &Resource, calm: &[Vec<Sample>]) {
+    let mut objected = false;
+    loop {
+        let updates = resource.updates();
+        let story = stage.fleet.story();
+        let known = stage.facts.lock().clone();
+        let round = to_judge(stage.plan, &story, &known, &updates, calm);
+        let objects = judges::object_already(round);
+        if objected && objects {
+            return;
+        }
+        objected = objects;
+        sleep(BETWEEN_JUDGES).await;
+    }
 }
 
 async fn look(stage: Stage<'_>, long: Duration) -> Vec<Sample> {

@@ -9,7 +9,7 @@ mod takeover;
 
 use std::time::Instant;
 
-use tokio::time::sleep;
+use tokio::{sync::SetOnce, time::sleep};
 
 use crate::{
     driver::{Facts, Fleet, Sampler, Site},
@@ -27,14 +27,17 @@ pub(crate) struct Stage<'s> {
     pub(crate) sampler: Option<&'s Sampler>,
 }
 
-/// Does the faults of a track until the time is up; the last one is ended on return.
-pub(crate) async fn run(stage: Stage<'_>, track: Track, end: Instant) {
+/// Does the faults of a track until the time is up, or somebody has seen enough; the last one is ended on return.
+pub(crate) async fn run(stage: Stage<'_>, track: Track, end: Instant, enough: &SetOnce<()>) {
     for number in 0.. {
         let (pause, fault) = fault(stage.plan, track, number);
         if Instant::now() + pause >= end {
             return;
         }
-        sleep(pause).await;
+        tokio::select! {
+            _ = enough.wait() => return,
+            () = sleep(pause) => {}
+        }
         stage
             .facts
             .tell(format_args!("{track:?} {number}: {fault:?}"));

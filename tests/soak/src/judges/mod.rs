@@ -77,3 +77,20 @@ pub(crate) fn judge(round: Round<'_>) -> Verdict {
     }
     verdict
 }
+
+/// Whether somebody objects before the round is over, and all has been seen of other locks that there is to see. What
+/// processes have yet to write down only adds to that.
+pub(crate) fn object_already(round: Round<'_>) -> bool {
+    let mut verdict = Verdict::default();
+    let excuses = Excuses::of(round);
+    belief::judge(round, &excuses, &mut verdict);
+    if round.kind != Kind::Dlock {
+        return !verdict.violations.is_empty() && round.updates.lost_without_fence > 0;
+    }
+    tokens::judge(round, &excuses, &mut verdict);
+    for samples in round.calm {
+        order::judge(samples, &mut verdict);
+        patience::judge(samples, &round.story.stalls, &mut verdict);
+    }
+    !verdict.violations.is_empty() || !round.updates.stories.is_empty()
+}

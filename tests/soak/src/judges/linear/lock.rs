@@ -57,20 +57,21 @@ impl Lock {
     }
 
     fn allows(&self, step: Step) -> bool {
-        let Step::Acquire {
-            write,
-            owner,
-            token,
-            ..
-        } = step
-        else {
-            return true;
-        };
-        let conflicts = |(_, other, of): &(usize, bool, Option<usize>)| {
-            (write || *other) && (owner.is_none() || *of != owner)
-        };
-        let larger_than = if write { self.all } else { self.writers };
-        // An owner's own holds do not exclude each other, and so their tokens come in any order.
-        !self.holds.iter().any(conflicts) && (token > larger_than || owner.is_some())
+        match step {
+            Step::Acquire {
+                write,
+                owner,
+                token,
+                ..
+            } => {
+                let conflicts = |(_, other, of): &(usize, bool, Option<usize>)| {
+                    (write || *other) && (owner.is_none() || *of != owner)
+                };
+                let larger_than = if write { self.all } else { self.writers };
+                // An owner's own holds do not exclude each other, and so their tokens come in any order.
+                !self.holds.iter().any(conflicts) && (token > larger_than || owner.is_some())
+            }
+            Step::Release { hold } => self.holds.iter().any(|(other, _, _)| *other == hold),
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Searching for an order.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     hash::{BuildHasher as _, RandomState},
 };
 
-use super::lock::{Event, Lock};
+use super::lock::{Event, Lock, Step};
 
 /// So many steps are enough: a history that can be ordered takes a few for each event.
 const STEPS: u64 = 2_000_000;
@@ -83,9 +83,62 @@ impl List {
     }
 }
 
+/// The tokens of those who have yet to come, of which the lock allows no smaller one after a larger one: who would leave
+/// somebody behind cannot be next.
+struct Tokens {
+    writers: BTreeSet<(u64, usize)>,
+    all: BTreeSet<(u64, usize)>,
+}
+
+impl Tokens {
+    fn of(events: &[Event]) -> Self {
+        let mut tokens = Self {
+            writers: BTreeSet::new(),
+            all: BTreeSet::new(),
+        };
+        for (number, event) in events.iter().enumerate() {
+            tokens.put_back(number, event.step);
+        }
+        tokens
+    }
+
+    fn take(&mut self, number: usize, step: Step) {
+        if let Step::Acquire { token, .. } = step {
+            self.writers.remove(&(token, number));
+            self.all.remove(&(token, number));
+        }
+    }
+
+    fn put_back(&mut self, number: usize, step: Step) {
+        if let Step::Acquire {
+            token,
+            write,
+            owner: None,
+            ..
+        } = step
+        {
+            self.all.insert((token, number));
+            if write {
+                self.writers.insert((token, number));
+            }
+        }
+    }
+
+    /// Whether the lock would refuse somebody else after this step.
+    fn leaves_behind(&self, number: usize, step: Step) -> bool {
+        let Step::Acquire { token, write, .. } = step else {
+            return false;
+        };
+        let others = if write { &self.all } else { &self.writers };
+        let mut others = others.iter().filter(|(_, other)| *other != number);
+        others.next().is_some_and(|(smallest, _)| *smallest <= token)
+    }
+}
+
 /// Searches for an order of the events.
 pub(super) fn search(events: &[Event]) -> Found {
     let mut list = List::new(events);
+    let mut tokens = Tokens::of(events);
     let mut lock = Lock::default();
     let mut order: Vec<(usize, Lock)> = Vec::new();
     // Where the search has been: the events taken, as the sum of a number for each, and the lock.
@@ -100,13 +153,15 @@ pub(super) fn search(events: &[Event]) -> Found {
         };
         if !returns {
             let with = sum.wrapping_add(hasher.hash_one(number));
-            let next = lock.after(events[number].step);
+            let step = events[number].step;
+            let next = lock.after(step).filter(|_| !tokens.leaves_behind(number, step));
             if let Some(next) = next
                 && seen.insert((with, hasher.hash_one(&next)))
             {
                 order.push((number, std::mem::replace(&mut lock, next)));
                 sum = with;
                 list.take(number);
+                tokens.take(number, step);
                 at = list.links[0].1;
             } else {
                 at = list.links[at].1;
@@ -117,13 +172,21 @@ pub(super) fn search(events: &[Event]) -> Found {
         if order.len() >= furthest.0 {
             furthest = (order.len(), number);
         }
-        let Some((last, before)) = order.pop() else {
-            return Found::Nothing(furthest.1);
-        };
-        lock = before;
-        sum = sum.wrapping_sub(hasher.hash_one(last));
-        list.put_back(last);
-        at = list.links[list.places[last].0].1;
+        loop {
+            let Some((last, before)) = order.pop() else {
+                return Found::Nothing(furthest.1);
+            };
+            lock = before;
+            sum = sum.wrapping_sub(hasher.hash_one(last));
+            list.put_back(last);
+            let step = events[last].step;
+            tokens.put_back(last, step);
+            at = list.links[list.places[last].0].1;
+            // What can be done without a release can be done after it, too.
+            if matches!(step, Step::Acquire { .. }) {
+                break;
+            }
+        }
     }
     Found::TooLong
 }
