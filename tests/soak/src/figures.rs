@@ -114,10 +114,15 @@ impl Figures {
         }
     }
 
+    /// Removes what a run was about to write when it was killed.
+    pub(crate) fn tidy(options: &Options) {
+        // There mostly is nothing.
+        let _ = fs::remove_file(unfinished(options));
+    }
+
     /// Keeps them for a later run.
     pub(crate) fn save(&self, options: &Options) {
-        let file = file(options);
-        let new = file.with_extension("new");
+        let (file, new) = (file(options), unfinished(options));
         let written = fs::create_dir_all(&options.output)
             .and_then(|()| fs::write(&new, format!("{}\n", self.to_json(options))))
             .and_then(|()| fs::rename(&new, &file));
@@ -155,6 +160,10 @@ fn counts(value: &Value) -> Counts {
 
 fn file(options: &Options) -> PathBuf {
     PathBuf::from(&options.output).join(format!("{}.json", options.name()))
+}
+
+fn unfinished(options: &Options) -> PathBuf {
+    file(options).with_extension("new")
 }
 
 /// What callers were told that is neither a lock nor what they had asked for: not now, or not for longer.

@@ -16,7 +16,8 @@ use std::{
 
 use rustix::{
     io::Errno,
-    process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid},
+    process::{Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
+        set_parent_process_death_signal, waitpid},
 };
 use tokio::{
     runtime,
@@ -24,15 +25,25 @@ use tokio::{
     sync::oneshot,
 };
 
-use crate::cli::Options;
+use crate::{cli::Options, figures::Figures};
 
 const PAUSE: Duration = Duration::from_millis(2);
+const REMOVALS: usize = 500;
 
 /// The process that was called.
 pub(crate) fn front(words: &[&str]) -> ExitCode {
-    if let Err(message) = Options::parse(words) {
-        eprint!("{message}");
-        return ExitCode::from(2);
+    let options = match Options::parse(words) {
+        Ok(options) => options,
+        Err(message) => {
+            eprint!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    if let Some(parent) = options.parent {
+        set_parent_process_death_signal(Some(Signal::TERM)).expect("Linux tells of a parent's end");
+        if getppid() != Pid::from_raw(parent) {
+            return ExitCode::FAILURE;
+        }
     }
     let name = format!(
         "dlock-soak-{}-{:08x}",
@@ -43,7 +54,7 @@ pub(crate) fn front(words: &[&str]) -> ExitCode {
     let folder = folder
         .to_str()
         .expect("the temporary folder's name is text");
-    runtime().block_on(async {
+    let code = runtime().block_on(async {
         let mut signals = [
             SignalKind::interrupt(),
             SignalKind::terminate(),
@@ -59,12 +70,18 @@ pub(crate) fn front(words: &[&str]) -> ExitCode {
             }
         };
         stand_over("keeper", folder, words, told).await
-    })
+    });
+    Figures::tidy(&options);
+    code
 }
 
 /// The process between that and the core.
 pub(crate) fn keeper(folder: &str, words: &[&str]) -> ExitCode {
-    runtime().block_on(stand_over("core", folder, words, input_ends()))
+    let code = runtime().block_on(stand_over("core", folder, words, input_ends()));
+    if let Ok(options) = Options::parse(words) {
+        Figures::tidy(&options);
+    }
+    code
 }
 
 /// For the core: ends it, and what it has started, when the keeper is gone.
@@ -149,9 +166,12 @@ fn end_all(folder: &str) {
             Err(_) => break,
         }
     }
-    if Path::new(folder).exists() {
-        // A folder that somebody else removes at the same time is gone, too.
-        let _ = fs::remove_dir_all(folder);
+    // Threads of the core may still be at it, and somebody else may remove it at the same time.
+    for _ in 0..REMOVALS {
+        if !Path::new(folder).exists() || fs::remove_dir_all(folder).is_ok() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::plan::{Kind, Topology};
 
 const USAGE: &str = "\
 Usage: dlock-soak --output FOLDER --seed S --minutes N [--topology single|cluster] [--control plain|rslock]
-                  [--resume] [--round R] [--until-objection] [--quick]
+                  [--resume] [--round R] [--until-objection] [--quick] [--parent PID]
 
 scripts/soak --help tells more.
 ";
@@ -24,6 +24,8 @@ pub(crate) struct Options {
     pub(crate) round: Option<u64>,
     /// Whether to end as soon as a judge objects.
     pub(crate) until_objection: bool,
+    /// Ends with this process, whose child it is.
+    pub(crate) parent: Option<i32>,
     /// Whether rounds are short.
     pub(crate) quick: bool,
     /// Where figures go, and histories that somebody objected to.
@@ -47,6 +49,7 @@ impl Options {
             resume: false,
             round: None,
             until_objection: false,
+            parent: None,
             quick: false,
             output: String::new(),
             server: "redis-server".to_owned(),
@@ -77,6 +80,7 @@ impl Options {
                 "--resume" => options.resume = true,
                 "--round" => options.round = Some(words.next()?.parse().ok()?),
                 "--until-objection" => options.until_objection = true,
+                "--parent" => options.parent = Some(words.next()?.parse().ok()?),
                 "--quick" => options.quick = true,
                 "--output" => words.next()?.clone_into(&mut options.output),
                 "--server" => words.next()?.clone_into(&mut options.server),

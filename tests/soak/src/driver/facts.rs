@@ -62,14 +62,27 @@ impl Facts {
 
     /// Something has been lost just now.
     pub(crate) fn lost(&self, what: &'static str, locks: Vec<usize>, from: u64) {
+        let loss = self.loses(what, locks, from);
+        self.has_lost(loss);
+    }
+
+    /// Something is being lost; returns its number.
+    pub(crate) fn loses(&self, what: &'static str, locks: Vec<usize>, from: u64) -> usize {
         self.tell(format_args!("{what}: locks {locks:?}"));
-        self.lock().losses.push(Loss {
+        let losses = &mut self.lock().losses;
+        losses.push(Loss {
             what,
             locks,
             from,
-            until: Some(now_ns()),
+            until: None,
             deposed: None,
         });
+        losses.len() - 1
+    }
+
+    /// No more is lost.
+    pub(crate) fn has_lost(&self, loss: usize) {
+        self.lock().losses[loss].until = Some(now_ns());
     }
 
     pub(crate) fn take(&self) -> Known {

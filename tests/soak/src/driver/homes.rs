@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dlock_tests::{SLOTS, slot_of};
 
-use crate::plan::key_of;
+use crate::plan::{key_named, key_of};
 
 /// How many shards a cluster has.
 pub(crate) const SHARDS: usize = 3;
@@ -19,28 +19,39 @@ struct Home {
 
 /// All locks.
 #[derive(Debug)]
-pub(crate) struct Homes(Mutex<Vec<Home>>);
+pub(crate) struct Homes {
+    all: Mutex<Vec<Home>>,
+    shards: usize,
+}
+
+/// The shard that a slot begins at: slots are in ranges of the same size.
+fn first_shard(slot: u16, shards: usize) -> usize {
+    let first = |shard: usize| usize::from(SLOTS) * shard / shards;
+    let shard = (0..shards)
+        .rev()
+        .find(|shard| first(*shard) <= usize::from(slot));
+    shard.unwrap_or(0)
+}
 
 impl Homes {
-    /// As clusters begin: slots in ranges of the same size.
+    /// As clusters begin.
     pub(crate) fn new(locks: usize, shards: usize) -> Self {
         let home = |lock| {
             let slot = slot_of(&key_of(lock));
-            let first = |shard: usize| usize::from(SLOTS) * shard / shards;
-            let shard = (0..shards)
-                .rev()
-                .find(|shard| first(*shard) <= usize::from(slot));
             Home {
                 slot,
-                shard: shard.unwrap_or(0),
+                shard: first_shard(slot, shards),
                 moves_to: None,
             }
         };
-        Self(Mutex::new((0..locks).map(home).collect()))
+        Self {
+            all: Mutex::new((0..locks).map(home).collect()),
+            shards,
+        }
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Home>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The slot of a lock, and its shard.
@@ -55,6 +66,17 @@ impl Homes {
         let is_at = |home: &Home| home.shard == shard || home.moves_to == Some(shard);
         let homes = all.iter().enumerate().filter(|(_, home)| is_at(home));
         homes.map(|(lock, _)| lock).collect()
+    }
+
+    /// The name of a lock of a shard, in a slot that never moves; nobody takes it.
+    pub(crate) fn probe(&self, shard: usize) -> String {
+        let names = (0..).map(|number| format!("probe:{number}"));
+        let is_there = |name: &String| {
+            let slot = slot_of(&key_named(name));
+            first_shard(slot, self.shards) == shard && self.in_slot(slot).is_empty()
+        };
+        let mut names = names.filter(is_there);
+        names.next().expect("there are many slots")
     }
 
     /// The locks of a slot.

@@ -11,7 +11,7 @@ use crate::plan::{Fault, key_of};
 /// Whether it could be done. Afterwards all is well again, as far as it can be.
 pub(super) async fn happens(stage: Stage<'_>, fault: &Fault) -> bool {
     let done = begins(stage, fault).await;
-    if done && !stage.site.heals().await {
+    if !stage.site.heals().await {
         stage
             .facts
             .trouble(format_args!("servers did not heal after {fault:?}"));

@@ -42,9 +42,14 @@ pub(super) async fn migrate(
         to,
     };
     site.homes.moves(slot, Some(target));
-    let done = open.go(steps, call_off).await;
-    match done {
-        Ok(true) => site.homes.moved(slot, target),
+    match open.go(steps, call_off).await {
+        Ok(true) => {
+            site.homes.moved(slot, target);
+            if call_off {
+                stage.facts.count("migration called off too late");
+                return false;
+            }
+        }
         Ok(false) => site.homes.moves(slot, None),
         Err(error) => {
             stage
@@ -63,12 +68,16 @@ impl Move<'_> {
         self.set(self.to, &["IMPORTING", &from]).await?;
         self.set(self.from, &["MIGRATING", &to]).await?;
         sleep(first).await;
-        if !call_off || second.as_millis() % 2 == 0 {
+        let by_force = call_off && self.stage.plan.lossy && second.as_millis().is_multiple_of(2);
+        if !call_off || by_force {
             self.carry(self.from, self.to).await?;
         }
         sleep(second).await;
-        if call_off {
-            self.stay(last).await?;
+        if by_force {
+            self.take_back(last).await?;
+            return Ok(false);
+        }
+        if call_off && self.stays(&from).await? {
             return Ok(false);
         }
         self.carry(self.from, self.to).await?;
@@ -88,25 +97,38 @@ impl Move<'_> {
         Ok(true)
     }
 
-    /// The slot stays: keys go back, and the importing server closes it first. What came there in between, asked to by
-    /// somebody who had been sent before, is a second lock beside the first: Redis has no way to prevent that.
-    async fn stay(self, last: Duration) -> RedisResult<()> {
-        let from = now_ns();
-        let origin = self.id(self.from);
-        self.carry(self.to, self.from).await?;
-        sleep(last / 4).await;
-        self.carry(self.to, self.from).await?;
+    /// Whether the slot stays: the importing server closes it first, so that nothing comes there any more. What is there
+    /// by then, asked to by servers themselves, Redis has no way to bring back before others may make it anew.
+    async fn stays(self, from: &str) -> RedisResult<bool> {
         self.set(self.to, &["STABLE"]).await?;
-        while !self.keys(self.to).await?.is_empty() {
-            let locks = self.stage.site.homes.in_slot(self.slot);
-            self.stage
-                .facts
-                .lost("a lock made where its slot did not go", locks, from);
-            self.set(self.to, &["IMPORTING", &origin]).await?;
+        if self.keys(self.to).await?.is_empty() {
+            self.set(self.from, &["STABLE"]).await?;
+            return Ok(true);
+        }
+        self.set(self.to, &["IMPORTING", from]).await?;
+        Ok(false)
+    }
+
+    /// Brings keys back all the same. Until all are, there may be two of each lock.
+    async fn take_back(self, last: Duration) -> RedisResult<()> {
+        let locks = self.stage.site.homes.in_slot(self.slot);
+        let loss = self
+            .stage
+            .facts
+            .loses("keys of a slot taken back", locks, now_ns());
+        let origin = self.id(self.from);
+        self.set(self.from, &["STABLE"]).await?;
+        sleep(last / 4).await;
+        loop {
             self.carry(self.to, self.from).await?;
             self.set(self.to, &["STABLE"]).await?;
+            if self.keys(self.to).await?.is_empty() {
+                break;
+            }
+            self.set(self.to, &["IMPORTING", &origin]).await?;
         }
-        self.set(self.from, &["STABLE"]).await
+        self.stage.facts.has_lost(loss);
+        Ok(())
     }
 
     /// Closes what is open, whatever that loses.
@@ -143,34 +165,28 @@ impl Move<'_> {
         Ok(redis::from_redis_value(answer)?)
     }
 
-    /// Moves all keys of the slot, however often that has to be tried. A key that is at both is a second lock.
+    /// Moves all keys of the slot, however often that has to be tried. Of a key that is at both by then, the one at the
+    /// source is that which clients were served.
     async fn carry(self, from: usize, to: usize) -> RedisResult<()> {
         let site = self.stage.site;
         let port = site.node(to).port().to_string();
-        let begun = now_ns();
-        let mut failed = None;
+        let mut failed = String::new();
         for _ in 0..TRIES {
             let keys = self.keys(from).await?;
             if keys.is_empty() {
                 return Ok(());
             }
             let mut command = vec!["MIGRATE", "127.0.0.1", &port, "", "0", "1000"];
-            let twice = failed
-                .take()
-                .is_some_and(|error: String| error.contains("BUSYKEY"));
-            if twice {
-                let locks = site.homes.in_slot(self.slot);
-                self.stage.facts.lost("a key at two servers", locks, begun);
+            if failed.contains("BUSYKEY") {
                 command.push("REPLACE");
             }
             command.push("KEYS");
             command.extend(keys.iter().map(String::as_str));
             if let Err(error) = site.node(from).command(&command).await {
-                failed = Some(error.to_string());
+                failed = error.to_string();
                 sleep(PAUSE).await;
             }
         }
-        let text = failed.unwrap_or_default();
-        Err((redis::ErrorKind::Io, "keys do not move", text).into())
+        Err((redis::ErrorKind::Io, "keys do not move", failed).into())
     }
 }

@@ -1,6 +1,9 @@
 //! Masters that are replaced.
 
-use std::time::{Duration, Instant};
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 use dlock_tests::scaled;
 use tokio::time::{sleep, timeout};
@@ -10,6 +13,9 @@ use crate::driver::Role;
 
 /// How long a cluster may take to elect.
 const ELECTION: Duration = Duration::from_secs(20);
+/// How long one question may take, and what passes before the next.
+const PROBE: Duration = Duration::from_secs(12);
+const BETWEEN_PROBES: Duration = Duration::from_millis(5);
 
 /// A master dies or falls asleep, and its replica takes over; then it comes back.
 pub(super) async fn failover(stage: Stage<'_>, number: usize, dies: bool, wakes: Duration) -> bool {
@@ -53,21 +59,43 @@ async fn pair(stage: Stage<'_>, number: usize) -> Option<(usize, usize, usize)> 
     follows.then_some((shard, master, replica))
 }
 
-/// Whether a replica takes over; how long clients cannot get at the shard's locks meanwhile is noted.
+/// Whether a replica takes over; for how long clients cannot get at the shard's locks meanwhile is noted.
 async fn is_replaced(stage: Stage<'_>, shard: usize, replica: usize) -> bool {
+    let replaced = Cell::new(None);
+    tokio::join!(
+        async { replaced.set(Some(takes_over(stage, replica).await)) },
+        async {
+            let gap = gap(stage, shard, &replaced).await;
+            if let (Some(gap), Some(true)) = (gap, replaced.get()) {
+                let ms = u64::try_from(gap.as_millis()).unwrap_or(u64::MAX);
+                stage.facts.lock().gaps_ms.push(ms);
+            }
+        },
+    );
+    replaced.get() == Some(true)
+}
+
+/// The longest time in which nobody was answered about a lock of the shard, until it is replaced and answers again.
+async fn gap(stage: Stage<'_>, shard: usize, replaced: &Cell<Option<bool>>) -> Option<Duration> {
+    let probe = stage.sampler?.client.rw_lock(stage.site.homes.probe(shard));
+    let probe = probe.ok()?;
     let begun = Instant::now();
-    let lock = stage.site.homes.at(shard).first().copied();
-    let answers = async {
-        let lock = &stage.sampler?.locks[lock?];
-        let answered = timeout(scaled(ELECTION), lock.inspect()).await;
-        answered.ok()?.ok().map(|_| begun.elapsed())
-    };
-    let (replaced, gap) = tokio::join!(takes_over(stage, replica), answers);
-    if let Some(gap) = gap.filter(|_| replaced) {
-        let ms = u64::try_from(gap.as_millis()).unwrap_or(u64::MAX);
-        stage.facts.lock().gaps_ms.push(ms);
+    let mut answered = begun;
+    let mut longest = Duration::ZERO;
+    loop {
+        let asked = replaced.get().is_some();
+        if let Ok(Ok(_)) = timeout(PROBE, probe.inspect()).await {
+            longest = longest.max(answered.elapsed());
+            answered = Instant::now();
+            if asked {
+                return Some(longest);
+            }
+        }
+        if begun.elapsed() > 2 * scaled(ELECTION) {
+            return None;
+        }
+        sleep(BETWEEN_PROBES).await;
     }
-    replaced
 }
 
 async fn takes_over(stage: Stage<'_>, replica: usize) -> bool {

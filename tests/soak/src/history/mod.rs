@@ -5,8 +5,10 @@ mod call;
 mod journal;
 mod read;
 
+#[cfg(test)]
+pub(crate) use self::call::Got;
 pub(crate) use self::{
-    call::{Call, Got, Outcome, Seconds, Who},
+    call::{Call, Outcome, Seconds, Who},
     journal::Journal,
     read::{Story, read},
 };

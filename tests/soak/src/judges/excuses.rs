@@ -8,9 +8,6 @@ use crate::{
     history::{Call, Who},
 };
 
-/// How long a reply may be on its way that left before the loss.
-const FLIGHT: u64 = 1_000_000;
-
 /// All that was lost in a round.
 #[derive(Debug)]
 pub(super) struct Excuses {
@@ -31,11 +28,13 @@ struct Known {
 impl Excuses {
     pub(super) fn of(round: Round<'_>) -> Self {
         let known = |loss: &Loss| {
-            let until = loss.until.unwrap_or(u64::MAX - FLIGHT - round.lease) + FLIGHT;
+            let until = loss.until.unwrap_or(u64::MAX - round.lease);
             let held = |call: &&Call| {
                 loss.locks.contains(&call.lock)
+                    && call.asked <= until
                     && call.got().is_some_and(|got| {
-                        got.since <= until && got.ended.is_none_or(|ended| ended >= loss.from)
+                        got.since <= until + round.lease
+                            && got.ended.is_none_or(|ended| ended >= loss.from)
                     })
             };
             Known {

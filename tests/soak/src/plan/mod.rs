@@ -130,7 +130,11 @@ pub(crate) const PREFIX: &str = "soak";
 
 /// The key of a lock.
 pub(crate) fn key_of(number: usize) -> String {
-    let name = lock_name(number);
+    key_named(&lock_name(number))
+}
+
+/// The key of a lock with this name.
+pub(crate) fn key_named(name: &str) -> String {
     if name.starts_with('{') {
         format!("{PREFIX}:{name}")
     } else {
