@@ -89,5 +89,5 @@ pub(crate) const RESPONSE_TIMEOUTS: [(u32, u64); 4] = [(2, 100), (3, 300), (3, 1
 /// How long servers may fail, in ms.
 pub(crate) const RETRY_FOR: [(u32, u64); 3] = [(2, 1000), (3, 3000), (3, 10_000)];
 
-/// Long holds keep others waiting in real time: so many of a thousand of them are as long as they are drawn.
-pub(crate) const LONG_HOLDS: u32 = 60;
+/// Long holds keep others waiting in real time: so many ms of them come to one operation, on average, whatever the lease.
+pub(crate) const LONG_HOLDS: u64 = 5;

@@ -61,8 +61,10 @@ fn processes(draw: Draw) -> Vec<ProcessPlan> {
 }
 
 /// Makes an operation fit for real time, and for what the locks can do.
-pub(super) fn temper(mut op: Op, plan: &Plan, mut random: Random) -> Op {
-    if op.hold > 100 * MS && !random.chance(weights::LONG_HOLDS) {
+pub(super) fn temper(mut op: Op, plan: &Plan, lease: u64, mut random: Random) -> Op {
+    // Two in a hundred operations hold for about a lease.
+    let may_be_long = random.within(0, 2 * lease / 100) < weights::LONG_HOLDS;
+    if op.hold > 100 * MS && !may_be_long {
         op.hold /= 50;
     }
     if plan.draw.kind != Kind::Dlock {

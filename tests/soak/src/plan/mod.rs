@@ -96,11 +96,12 @@ impl Plan {
     /// The operation with this number of a task of a process.
     pub(crate) fn op(&self, process: usize, task: TaskPlan, number: u64) -> Op {
         let random = self.draw.random("op", task.number << 32 | number);
-        let lease = self.processes[process].lease * dlock_load::MS;
-        let op = task.shape.op(self.locks, lease, random);
+        let lease = self.processes[process].lease;
+        let op = task.shape.op(self.locks, lease * dlock_load::MS, random);
         draw::temper(
             op,
             self,
+            lease,
             self.draw.random("temper", task.number << 32 | number),
         )
     }

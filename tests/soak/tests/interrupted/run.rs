@@ -4,7 +4,6 @@ use std::{
     cell::RefCell,
     collections::BTreeSet,
     fmt, fs,
-    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -15,7 +14,6 @@ use rustix::process::{Pid, Signal, kill_process};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_dlock-soak");
 /// How long what is left may take to notice that it is.
 const GONE: Duration = Duration::from_secs(10);
-const BUS: u16 = 10_000;
 
 /// Who is killed.
 #[derive(Debug, Clone, Copy)]
@@ -46,18 +44,20 @@ impl Whom {
 pub(crate) struct Run {
     folder: PathBuf,
     script: RefCell<Child>,
-    ports: RefCell<BTreeSet<u16>>,
+    /// Those that listened when it was looked at.
+    sockets: RefCell<BTreeSet<u64>>,
 }
 
 /// What there is of a run at a moment.
 pub(crate) struct Seen {
     processes: usize,
-    ports: usize,
+    sockets: usize,
 }
 
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} processes and {} ports", self.processes, self.ports)
+        let Self { processes, sockets } = self;
+        write!(f, "{processes} processes and {sockets} sockets that listen")
     }
 }
 
@@ -81,7 +81,7 @@ impl Run {
         Self {
             folder,
             script: RefCell::new(script),
-            ports: RefCell::default(),
+            sockets: RefCell::default(),
         }
     }
 
@@ -104,14 +104,18 @@ impl Run {
         pids.filter(is_own).filter_map(words).collect()
     }
 
-    /// Looks at what there is; its servers' ports are remembered.
+    /// Looks at what there is.
     pub(crate) fn seen(&self) -> Seen {
-        let mut ports = self.ports.borrow_mut();
-        configured(&self.folder.join("tmp"), &mut ports);
-        Seen {
-            processes: self.processes().len(),
-            ports: ports.len(),
-        }
+        let processes = self.processes();
+        let all = processes.iter().flat_map(|(pid, _)| sockets(*pid));
+        let own: BTreeSet<u64> = all.collect();
+        let listening: BTreeSet<u64> = listening().intersection(&own).copied().collect();
+        let seen = Seen {
+            processes: processes.len(),
+            sockets: listening.len(),
+        };
+        self.sockets.replace(listening);
+        seen
     }
 
     /// Kills somebody, if there yet.
@@ -162,11 +166,8 @@ impl Run {
         if !processes.is_empty() {
             return Some(format!("processes {processes:?}"));
         }
-        let taken = |port: &u16| {
-            TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_err() && !is_reserved(*port)
-        };
-        if let Some(port) = self.ports.borrow().iter().find(|port| taken(port)) {
-            return Some(format!("port {port}"));
+        if let Some(socket) = listening().intersection(&self.sockets.borrow()).next() {
+            return Some(format!("a socket that listens, inode {socket}"));
         }
         let unfinished = |path: &PathBuf| path.extension().is_some_and(|name| name == "new");
         let mut files = files_in(&self.folder.join("tmp"));
@@ -175,31 +176,37 @@ impl Run {
     }
 }
 
-/// Whether another run has this port by now, or the bus's of that.
-fn is_reserved(port: u16) -> bool {
-    let sockets = fs::read_to_string("/proc/net/unix").expect("Linux has it");
-    let name = |port: u16| format!("@dlock-test-port-{port}");
-    let names = [name(port), name(port.saturating_sub(BUS))];
-    sockets
-        .lines()
-        .any(|line| names.iter().any(|name| line.ends_with(name)))
-}
-
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
 }
 
-/// The ports in the configurations of servers below a folder, and those of clusters' buses.
-fn configured(folder: &Path, ports: &mut BTreeSet<u16>) {
-    for path in files_in(folder) {
-        if path.is_dir() {
-            configured(&path, ports);
-        } else if path.ends_with("redis.conf") {
-            let text = fs::read_to_string(path).unwrap_or_default();
-            let port = text.lines().find_map(|line| line.strip_prefix("port "));
-            let port = port.and_then(|port| port.trim().parse::<u16>().ok());
-            ports.extend(port.into_iter().flat_map(|port| [port, port + BUS]));
-        }
-    }
+/// The inodes of all sockets of this machine that listen.
+fn listening() -> BTreeSet<u64> {
+    let table = |path: &str| fs::read_to_string(path).expect("Linux has it");
+    let (tcp, unix) = (table("/proc/net/tcp"), table("/proc/net/unix"));
+    let of_tcp = tcp.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let listens = words.get(3) == Some(&"0A");
+        listens.then(|| words.get(9)?.parse().ok())?
+    });
+    let of_unix = unix.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let listens = words.get(3) == Some(&"00010000");
+        listens.then(|| words.get(6)?.parse().ok())?
+    });
+    of_tcp.chain(of_unix).collect()
+}
+
+/// The inodes of a process's sockets.
+fn sockets(pid: Pid) -> Vec<u64> {
+    let folder = format!("/proc/{}/fd", pid.as_raw_nonzero());
+    let links = files_in(Path::new(&folder)).into_iter();
+    let links = links.filter_map(|link| fs::read_link(link).ok()?.to_str().map(str::to_owned));
+    links
+        .filter_map(|link| {
+            let inode = link.strip_prefix("socket:[")?.strip_suffix(']')?;
+            inode.parse().ok()
+        })
+        .collect()
 }
