@@ -71,7 +71,7 @@ pub(crate) fn judge(round: Round<'_>) -> Verdict {
         tokens::judge(round, &excuses, &mut verdict);
         linear::judge(round, &excuses, &mut verdict);
         for samples in round.calm {
-            order::judge(samples, &mut verdict);
+            order::judge(samples, &round.story.stalls, &mut verdict);
             patience::judge(samples, &round.story.stalls, &mut verdict);
         }
     }
@@ -89,7 +89,7 @@ pub(crate) fn object_already(round: Round<'_>) -> bool {
     }
     tokens::judge(round, &excuses, &mut verdict);
     for samples in round.calm {
-        order::judge(samples, &mut verdict);
+        order::judge(samples, &round.story.stalls, &mut verdict);
         patience::judge(samples, &round.story.stalls, &mut verdict);
     }
     !verdict.violations.is_empty() || !round.updates.stories.is_empty()

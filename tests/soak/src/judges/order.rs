@@ -4,23 +4,38 @@
 //! * a writer enters before no writer who has a place before its own;
 //! * a reader who was not there at the first look enters before no writer who was, if some reader held the lock all the time.
 //!
-//! Only waiters count whose places cannot have run out in between. Owners who have the lock already go past the line.
+//! Only waiters count whose places cannot have run out in between. Owners who have the lock already go past the line. So does
+//! everybody, past who does not hear: a machine that stands still for a moment makes impatient clients connect again.
 
 use std::collections::BTreeMap;
 
 use dlock::{HoldInfo, LockInfo, Mode, WaiterInfo};
 
 use super::Verdict;
-use crate::driver::Sample;
+use crate::{driver::Sample, history::Seconds};
 
-pub(super) fn judge(samples: &[Sample], verdict: &mut Verdict) {
+/// Looks that are further apart have stood still themselves.
+const LOOKS: u64 = 100_000_000;
+/// What clients take to listen again.
+const RECOVERY: u64 = 2_000_000_000;
+
+pub(super) fn judge(samples: &[Sample], stalls: &[(u64, u64)], verdict: &mut Verdict) {
     let mut before: BTreeMap<usize, &Sample> = BTreeMap::new();
     for sample in samples {
-        if let Some(before) = before.insert(sample.lock, sample) {
-            let passed = sample.answered - before.asked;
-            if let Some(story) = overtaken(&before.info, &sample.info, passed) {
-                verdict.object("order", format!("lock {}: {story}", sample.lock));
-            }
+        let Some(before) = before.insert(sample.lock, sample) else {
+            continue;
+        };
+        let passed = sample.answered - before.asked;
+        let stood_still = stalls
+            .iter()
+            .any(|(at, _)| *at + RECOVERY > before.asked && *at < sample.answered);
+        if passed < LOOKS
+            && !stood_still
+            && let Some(story) = overtaken(&before.info, &sample.info, passed)
+        {
+            let (from, to) = (Seconds(before.asked), Seconds(sample.answered));
+            let story = format!("lock {} from {from} to {to}: {story}", sample.lock);
+            verdict.object("order", story);
         }
     }
 }

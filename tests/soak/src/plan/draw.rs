@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock_load::{MS, Op, Patience, Random, SECOND};
+use dlock_load::{Ending, MS, Op, Patience, Random, SECOND};
 use dlock_tests::Direction;
 
 use super::{Draw, Fault, FaultClass, Kind, Plan, ProcessPlan, TaskPlan, Theme, Topology, Track};
@@ -44,6 +44,7 @@ fn processes(draw: Draw) -> Vec<ProcessPlan> {
             TaskPlan { number, shape }
         };
         let tasks = (0..shape.tasks(random)).map(task).collect();
+        let response_timeout = random.weighted(&weights::RESPONSE_TIMEOUTS);
         ProcessPlan {
             // Mostly all have the same.
             lease: if random.chance(200) {
@@ -51,8 +52,9 @@ fn processes(draw: Draw) -> Vec<ProcessPlan> {
             } else {
                 lease
             },
-            response_timeout: random.weighted(&weights::RESPONSE_TIMEOUTS),
-            retry_for: random.weighted(&weights::RETRY_FOR),
+            response_timeout,
+            // Clients refuse to give up before the first answer is late.
+            retry_for: random.weighted(&weights::RETRY_FOR).max(response_timeout),
             tasks,
         }
     };
@@ -72,6 +74,9 @@ pub(super) fn temper(mut op: Op, plan: &Plan, lease: u64, mut random: Random) ->
         op.write = true;
         op.owner = None;
         op.inner = None;
+        // They leave to their callers what to do then, who keep others out for a whole lease if they do nothing.
+        op.cancel = None;
+        op.ending = Ending::Release;
         if op.patience == Patience::Forever {
             op.patience = Patience::For(5 * SECOND);
         }
