@@ -27,6 +27,8 @@ use tokio::{
 
 use crate::{cli::Options, figures::Figures};
 
+/// The program of whoever opens it: also when another has been built in its place.
+pub(crate) const PROGRAM: &str = "/proc/self/exe";
 const PAUSE: Duration = Duration::from_millis(2);
 const REMOVALS: usize = 500;
 
@@ -124,8 +126,7 @@ async fn stand_over(
     told: impl Future<Output = u8>,
 ) -> ExitCode {
     set_child_subreaper(Some(getpid())).expect("Linux lets a process adopt orphans");
-    let program = std::env::current_exe().expect("a process knows its program");
-    let mut command = Command::new(program);
+    let mut command = Command::new(PROGRAM);
     command
         .arg(next)
         .arg(folder)

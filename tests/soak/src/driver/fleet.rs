@@ -13,6 +13,7 @@ use super::facts::Facts;
 use crate::{
     history::{Story, Who, read},
     plan::{Draw, Plan},
+    supervise::PROGRAM,
     worker::{Orders, STOP},
 };
 
@@ -94,9 +95,8 @@ impl Fleet {
             journal: journal.display().to_string(),
             ..self.orders[process].clone()
         };
-        let program = std::env::current_exe().expect("a process knows its program");
         Place {
-            worker: Worker::spawn(program, orders.to_words()),
+            worker: Worker::spawn(PROGRAM, orders.to_words()),
             life,
             state: State::Works,
         }

@@ -122,7 +122,7 @@ impl Run {
     pub(crate) fn strike(&self, whom: Whom) {
         let role = |role: &str| {
             let mut own = self.processes().into_iter();
-            let found = own.find(|(_, words)| words[0] == PROGRAM && words[1] == role);
+            let found = own.find(|(_, words)| words[0] != "sh" && words[1] == role);
             found.map(|(pid, _)| pid)
         };
         let script = Pid::from_child(&self.script.borrow());
