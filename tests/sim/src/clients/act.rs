@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use dlock::__private::Request;
 use dlock::{Client, Error, Mode, RwLock};
+use dlock_load::CutShort;
 
-use super::cut_short::CutShort;
 use super::hold::{Holding, hold};
 use super::sim::Sim;
 use crate::engine::{Nanos, ProcId};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use dlock::RwLock;
 use dlock::sim::sleep;
+use dlock_load::CutShort;
 
 use super::act::{Who, ask};
-use super::cut_short::CutShort;
 use super::sim::Sim;
 use crate::history::Kind;
 use crate::judges::{Belief, Guard, Told};

@@ -8,10 +8,9 @@ use std::time::Duration;
 use super::clock::Clock;
 use super::network::{Network, Pace};
 use super::process::{End, ProcId, Process};
-use super::random::Random;
 use super::tasks::{Task, Tasks};
 use super::timers::Timers;
-use super::{MS, Nanos, SECOND};
+use super::{MS, Nanos, Random, SECOND};
 use crate::history::{Kind, Trace};
 use crate::server::{Fleet, NodeId};
 

@@ -1,11 +1,12 @@
 //! Shapes of load: what a task's operations are like.
 
-use super::op::{Ending, Inner, Op, Patience};
-use crate::engine::{MS, Nanos, Random, SECOND};
+use crate::op::{Ending, Inner, Op, Patience};
+use crate::random::Random;
+use crate::{MS, Nanos, SECOND};
 
 /// What the tasks of a process do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// All write.
     ManyWriters,
     /// One in ten writes.
@@ -30,7 +31,7 @@ pub(crate) enum Shape {
 
 impl Shape {
     /// How many tasks a process has.
-    pub(crate) fn tasks(self, random: &mut Random) -> u64 {
+    pub fn tasks(self, random: &mut Random) -> u64 {
         match self {
             Self::Local => random.within(4, 14),
             Self::OneWriterManyReaders => random.within(2, 7),
@@ -48,7 +49,7 @@ impl Shape {
     }
 
     /// The operation with this number of a task.
-    pub(crate) fn op(self, locks: usize, lease: Nanos, mut random: Random) -> Op {
+    pub fn op(self, locks: usize, lease: Nanos, mut random: Random) -> Op {
         let random = &mut random;
         let lock = match self {
             Self::ManyKeys => random.below(locks.max(4)),
