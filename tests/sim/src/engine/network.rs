@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::process::ProcId;
-use super::random::Random;
+use super::Random;
 use super::stream::Streams;
 use super::{MS, Nanos};
 use crate::server::{Link, LinkKind, NodeId};

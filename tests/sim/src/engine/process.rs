@@ -2,7 +2,7 @@
 
 use super::Nanos;
 use super::clock::Clock;
-use super::random::Random;
+use super::Random;
 
 /// One of the processes. The first is the simulation itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

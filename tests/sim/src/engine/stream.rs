@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::Nanos;
 use super::process::ProcId;
-use super::random::Random;
+use super::Random;
 use crate::server::{ConnId, NodeId};
 
 /// How far a connection has come, for the client.

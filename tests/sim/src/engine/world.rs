@@ -8,7 +8,7 @@ use dlock::sim::{Task, World};
 
 use super::core::Engine;
 use super::network::Parcel;
-use super::random::Random;
+use super::Random;
 use super::stream::State;
 
 impl World for Engine {
