@@ -1,8 +1,8 @@
 //! Simulated processes.
 
 use super::Nanos;
-use super::clock::Clock;
 use super::Random;
+use super::clock::Clock;
 
 /// One of the processes. The first is the simulation itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

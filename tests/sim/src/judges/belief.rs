@@ -143,9 +143,8 @@ impl Judges {
 
     /// What is granted is on record, unless it is over or lost.
     fn look_for_its_hold(&self, engine: &Engine, belief: &Belief, guard: &Guard) {
-        let recorded = self.homes[belief.lock].look(engine, |found| {
-            let holds = found.map(|(_, record)| record.holds).unwrap_or_default();
-            let mut holds = holds.into_iter();
+        let recorded = self.homes[belief.lock].any(engine, |record| {
+            let mut holds = record.holds.iter();
             holds.any(|(id, hold)| {
                 process_of(id) == Some(belief.of) && (hold.write || !belief.write)
             })

@@ -20,6 +20,8 @@ const EVERY: Nanos = 200 * MS;
 pub(super) struct Idle {
     since: BTreeMap<(usize, String), Nanos>,
     looked: Nanos,
+    /// When which processes have shut their clients down.
+    shut_down: BTreeMap<ProcId, Nanos>,
     /// The longest lease, and whether the network loses anything.
     lease: Nanos,
     lossy: bool,
@@ -31,6 +33,7 @@ impl Idle {
         Self {
             since: BTreeMap::new(),
             looked: 0,
+            shut_down: BTreeMap::new(),
             lease: leases.max().unwrap_or(0),
             lossy: plan.setup.pace.lost > 0,
         }
@@ -58,6 +61,11 @@ impl Judges {
         !idle.lossy && self.is_unharmed(now, idle.lease + CALM)
     }
 
+    /// A process has shut its client down, whatever that still had.
+    pub(crate) fn is_shut_down(&self, of: ProcId, now: Nanos) {
+        self.idle.borrow_mut().shut_down.insert(of, now);
+    }
+
     /// Looks at the holds and places of all locks.
     pub(crate) fn look_at_idle(&self, engine: &Engine) {
         let now = engine.now();
@@ -79,11 +87,13 @@ impl Judges {
             home.look(engine, |found| {
                 let Some((_, record)) = &found else { return };
                 for id in live(record) {
-                    // What a process had before it died or slept ends by itself.
-                    let awake = |of: &ProcId| {
-                        engine.runs(*of) && now >= engine.runs_since(*of) + idle.lease
+                    // What a process had before it died, slept or gave up its client ends by itself.
+                    let at_work = |of: &ProcId| {
+                        let shut_down = idle.shut_down.get(of).copied().unwrap_or(0);
+                        engine.runs(*of)
+                            && now >= engine.runs_since(*of).max(shut_down) + idle.lease
                     };
-                    let of = process_of(id).filter(awake);
+                    let of = process_of(id).filter(at_work);
                     if of.is_none_or(|of| self.uses(lock, of)) {
                         continue;
                     }
