@@ -1,16 +1,17 @@
 //! What Redis loses by its nature: a grant from before such a loss may be given away again, and that is the fault's doing.
 
 use super::idle::process_of;
+use super::record::key_of;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::plan::{Plan, Setup};
-use crate::server::{NodeId, Role};
+use crate::server::{Fleet, NodeId, Role};
 
 /// Which locks a loss touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// One.
     Lock(usize),
-    /// Those whose slot a server had then.
+    /// Those which a server had then.
     Node(NodeId),
 }
 
@@ -90,6 +91,13 @@ pub(crate) fn slot_of(lock: usize) -> u16 {
     crc16::State::<crc16::XMODEM>::calculate(tag.as_bytes()) % 16_384
 }
 
+/// Whether a server has a lock, or would: while its slot moves two do.
+fn has(fleet: &Fleet, node: NodeId, lock: usize) -> bool {
+    fleet.owner(slot_of(lock)) == node
+        || fleet.role(node) == Role::Master
+            && fleet.expires_at(node, key_of(lock).as_bytes()).is_some()
+}
+
 impl Excuses {
     pub(super) fn add(
         &mut self,
@@ -103,8 +111,8 @@ impl Excuses {
         let slots = match excuse.scope {
             Scope::Lock(_) => Vec::new(),
             Scope::Node(node) => (0..locks)
+                .filter(|lock| engine.fleet(|fleet| has(fleet, node, *lock)))
                 .map(slot_of)
-                .filter(|slot| engine.fleet(|fleet| fleet.owner(*slot) == node))
                 .collect(),
         };
         let until = excuse.deposed.is_none().then_some(excuse.at);
