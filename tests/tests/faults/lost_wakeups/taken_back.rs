@@ -58,5 +58,5 @@ async fn a_subscription_that_ends_before_its_confirmation_is_heard_is_made_again
     })
     .await;
     held.release().await.expect("held");
-    waiting.await.expect("no panic").expect("its turn");
+    drop(waiting.await.expect("no panic").expect("its turn"));
 }
