@@ -131,7 +131,9 @@ impl Tokens {
         };
         let others = if write { &self.all } else { &self.writers };
         let mut others = others.iter().filter(|(_, other)| *other != number);
-        others.next().is_some_and(|(smallest, _)| *smallest <= token)
+        others
+            .next()
+            .is_some_and(|(smallest, _)| *smallest <= token)
     }
 }
 
@@ -154,7 +156,9 @@ pub(super) fn search(events: &[Event]) -> Found {
         if !returns {
             let with = sum.wrapping_add(hasher.hash_one(number));
             let step = events[number].step;
-            let next = lock.after(step).filter(|_| !tokens.leaves_behind(number, step));
+            let next = lock
+                .after(step)
+                .filter(|_| !tokens.leaves_behind(number, step));
             if let Some(next) = next
                 && seen.insert((with, hasher.hash_one(&next)))
             {
