@@ -177,15 +177,15 @@ pub(super) fn search(events: &[Event]) -> Found {
             furthest = (order.len(), number);
         }
         loop {
-            let Some((last, before)) = order.pop() else {
+            let Some((taken, before)) = order.pop() else {
                 return Found::Nothing(furthest.1);
             };
             lock = before;
-            sum = sum.wrapping_sub(hasher.hash_one(last));
-            list.put_back(last);
-            let step = events[last].step;
-            tokens.put_back(last, step);
-            at = list.links[list.places[last].0].1;
+            sum = sum.wrapping_sub(hasher.hash_one(taken));
+            list.put_back(taken);
+            let step = events[taken].step;
+            tokens.put_back(taken, step);
+            at = list.links[list.places[taken].0].1;
             // What can be done without a release can be done after it, too.
             if matches!(step, Step::Acquire { .. }) {
                 break;
