@@ -32,8 +32,12 @@ struct Span {
 
 /// What processes say.
 type Said = BTreeMap<(usize, Who), Vec<Span>>;
-/// Since when ids are recorded without a break.
-type Seen = BTreeMap<String, u64>;
+/// Since when ids are recorded without a break: as holds, and as places in the line.
+#[derive(Debug, Default)]
+struct Seen {
+    holds: BTreeMap<String, u64>,
+    places: BTreeMap<String, u64>,
+}
 
 pub(super) fn judge(round: Round<'_>, samples: &[Sample], verdict: &mut Verdict) {
     let said = said(&round.story.calls);
@@ -47,13 +51,17 @@ pub(super) fn judge(round: Round<'_>, samples: &[Sample], verdict: &mut Verdict)
                 *at > before.saturating_sub(*long) && at - long < sample.answered
             });
         if stood_still {
-            recorded.clear();
+            *recorded = Seen::default();
         }
-        note(recorded, sample);
-        for (promise, id, story) in wrong(&said, recorded, sample) {
+        let LockInfo {
+            holders, waiters, ..
+        } = &sample.info;
+        let holders = holders.iter().map(|hold| &hold.id);
+        note(&mut recorded.holds, holders, sample.answered);
+        let waiters = waiters.iter().map(|waiter| &waiter.id);
+        note(&mut recorded.places, waiters, sample.answered);
+        for (promise, story) in wrong(&said, recorded, sample) {
             verdict.object(promise, story);
-            // Once is enough.
-            recorded.insert(id, u64::MAX);
         }
     }
 }
@@ -84,56 +92,56 @@ fn said(calls: &[Call]) -> Said {
 }
 
 /// Keeps what is still there, and adds what is new.
-fn note(recorded: &mut Seen, sample: &Sample) {
-    let LockInfo {
-        holders, waiters, ..
-    } = &sample.info;
-    let ids = holders.iter().map(|hold| &hold.id);
-    let ids: Vec<&String> = ids.chain(waiters.iter().map(|waiter| &waiter.id)).collect();
+fn note<'i>(recorded: &mut BTreeMap<String, u64>, ids: impl Iterator<Item = &'i String>, now: u64) {
+    let ids: Vec<&String> = ids.collect();
     recorded.retain(|id, _| ids.contains(&id));
     for id in ids {
-        recorded.entry(id.clone()).or_insert(sample.answered);
+        recorded.entry(id.clone()).or_insert(now);
     }
 }
 
-/// Which promises are broken, by what with which id, and how.
-fn wrong(said: &Said, recorded: &Seen, sample: &Sample) -> Vec<(&'static str, String, String)> {
+/// Which promises are broken, and how. What has been told is recorded as new.
+fn wrong(said: &Said, recorded: &mut Seen, sample: &Sample) -> Vec<(&'static str, String)> {
     let now = sample.asked;
-    let long_since = |id: &str, long: u64| recorded[id].saturating_add(long) < now;
     let spans = |id: &str| {
         let spans = said.get(&(sample.lock, who(id)?))?;
         // A process that has died meanwhile says nothing.
         let lives = spans.iter().any(|span| span.asked > now + GRACE);
         lives.then_some(spans)
     };
-    let tell = |id: &str, what: &str| {
-        let (from, to) = (Seconds(recorded[id]), Seconds(now));
+    let tell = |id: &str, since: u64, what: &str| {
+        let (from, to) = (Seconds(since), Seconds(now));
         format!("lock {}: {id}, from {from} to {to}: {what}", sample.lock)
     };
     let mut found = Vec::new();
     for hold in &sample.info.holders {
-        let Some(spans) = spans(&hold.id).filter(|_| long_since(&hold.id, SLICE)) else {
+        let since = recorded.holds[&hold.id];
+        let Some(spans) = spans(&hold.id) else {
             continue;
         };
         let is_had = |span: &Span| {
             span.since.is_some_and(|since| since <= now) && span.until.saturating_add(GRACE) >= now
         };
-        if long_since(&hold.id, GRACE) && !spans.iter().any(is_had) {
-            let story = tell(&hold.id, "its process has no such hold");
-            found.push(("leftovers", hold.id.clone(), story));
+        if since + GRACE < now && !spans.iter().any(is_had) {
+            let story = tell(&hold.id, since, "its process has no such hold");
+            found.push(("leftovers", story));
+            recorded.holds.insert(hold.id.clone(), now);
         } else if let Some(other) = kept_waiting(hold, sample, recorded, spans) {
             let what = format!("it goes from task to task, and {other} waits");
-            found.push(("order", hold.id.clone(), tell(&hold.id, &what)));
+            found.push(("order", tell(&hold.id, since, &what)));
+            recorded.holds.insert(hold.id.clone(), now);
         }
     }
     for waiter in &sample.info.waiters {
-        let Some(spans) = spans(&waiter.id).filter(|_| long_since(&waiter.id, GRACE)) else {
+        let since = recorded.places[&waiter.id];
+        let Some(spans) = spans(&waiter.id) else {
             continue;
         };
         let asks = |span: &Span| span.asked <= now && span.until.saturating_add(GRACE) >= now;
-        if !spans.iter().any(asks) {
-            let story = tell(&waiter.id, "its process does not ask");
-            found.push(("leftovers", waiter.id.clone(), story));
+        if since + GRACE < now && !spans.iter().any(asks) {
+            let story = tell(&waiter.id, since, "its process does not ask");
+            found.push(("leftovers", story));
+            recorded.places.insert(waiter.id.clone(), now);
         }
     }
     found
@@ -151,7 +159,7 @@ fn kept_waiting<'s>(
     }
     let mut others = sample.info.waiters.iter();
     let other = others.find(|waiter| {
-        let from = recorded[&waiter.id].max(recorded[&hold.id]);
+        let from = recorded.places[&waiter.id].max(recorded.holds[&hold.id]);
         let passed_on = |span: &Span| {
             let since = span.since.filter(|_| span.in_line);
             since.is_some_and(|since| since > from.saturating_add(SLICE) && since < sample.asked)
