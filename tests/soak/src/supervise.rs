@@ -16,8 +16,10 @@ use std::{
 
 use rustix::{
     io::Errno,
-    process::{Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
-        set_parent_process_death_signal, waitpid},
+    process::{
+        Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
+        set_parent_process_death_signal, wait,
+    },
 };
 use tokio::{
     runtime,
@@ -161,7 +163,7 @@ fn end_all(folder: &str) {
             // It may have ended by itself.
             let _ = kill_process(pid, Signal::KILL);
         }
-        match waitpid(None, WaitOptions::NOHANG) {
+        match wait(WaitOptions::NOHANG) {
             Ok(Some(_)) => {}
             Ok(None) | Err(Errno::INTR) => std::thread::sleep(PAUSE),
             Err(_) => break,

@@ -108,12 +108,7 @@ impl Drop for FaultProxy {
     }
 }
 
-async fn accept(
-    listener: TcpListener,
-    server: SocketAddr,
-    rules: Arc<Rules>,
-    users: Arc<Users>,
-) {
+async fn accept(listener: TcpListener, server: SocketAddr, rules: Arc<Rules>, users: Arc<Users>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("the runtime has I/O");
     // Its connections end with this task.
     let mut connections = JoinSet::new();

@@ -35,7 +35,7 @@ pub(crate) async fn run(stage: Stage<'_>, track: Track, end: Instant, enough: &S
             return;
         }
         tokio::select! {
-            _ = enough.wait() => return,
+            () = enough.wait() => return,
             () = sleep(pause) => {}
         }
         stage

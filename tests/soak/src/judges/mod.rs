@@ -3,6 +3,7 @@
 
 mod belief;
 mod excuses;
+mod known;
 mod leftovers;
 mod linear;
 mod order;
@@ -73,6 +74,7 @@ pub(crate) fn judge(round: Round<'_>) -> Verdict {
         for samples in round.calm {
             order::judge(samples, &round.story.stalls, &mut verdict);
             patience::judge(samples, &round.story.stalls, &mut verdict);
+            known::judge(round, samples, &mut verdict);
         }
     }
     verdict
@@ -91,6 +93,7 @@ pub(crate) fn object_already(round: Round<'_>) -> bool {
     for samples in round.calm {
         order::judge(samples, &round.story.stalls, &mut verdict);
         patience::judge(samples, &round.story.stalls, &mut verdict);
+        known::judge(round, samples, &mut verdict);
     }
     !verdict.violations.is_empty() || !round.updates.stories.is_empty()
 }

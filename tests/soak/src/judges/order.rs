@@ -2,7 +2,8 @@
 //! to be in between two looks must be in order:
 //!
 //! * a writer enters before no writer who has a place before its own;
-//! * a reader who was not there at the first look enters before no writer who was, if some reader held the lock all the time.
+//! * a reader who was not there at the first look enters before no writer who was, if some reader held the lock all the time;
+//! * a writer enters after another one before no reader who had a place while that one held the lock.
 //!
 //! Only waiters count whose places cannot have run out in between. Owners who have the lock already go past the line. So does
 //! everybody, past who does not hear: a machine that stands still for a moment makes impatient clients connect again.
@@ -42,8 +43,8 @@ pub(super) fn judge(samples: &[Sample], stalls: &[(u64, u64)], verdict: &mut Ver
 
 /// Who entered between two looks that were `passed` apart at most, and should have waited.
 fn overtaken(before: &LockInfo, after: &LockInfo, passed: u64) -> Option<String> {
-    let stays = |waiter: &&WaiterInfo| {
-        waiter.mode == Mode::Write
+    let stays = |waiter: &&WaiterInfo, mode| {
+        waiter.mode == mode
             && waiter.remaining.as_nanos() > u128::from(passed)
             && after.waiters.iter().any(|other| other.id == waiter.id)
     };
@@ -53,6 +54,12 @@ fn overtaken(before: &LockInfo, after: &LockInfo, passed: u64) -> Option<String>
     let read_all_the_time = before.holders.iter().any(|hold| {
         hold.mode == Mode::Read && after.holders.iter().any(|other| other.id == hold.id)
     });
+    let ended = |hold: &HoldInfo| {
+        hold.mode == Mode::Write && after.holders.iter().all(|other| other.id != hold.id)
+    };
+    let another_wrote = before.holders.iter().any(ended);
+    let writer = |waiter: &&WaiterInfo| stays(waiter, Mode::Write);
+    let reader = |waiter: &&WaiterInfo| stays(waiter, Mode::Read);
     for hold in after.holders.iter().filter(is_new) {
         let place = before
             .waiters
@@ -60,10 +67,13 @@ fn overtaken(before: &LockInfo, after: &LockInfo, passed: u64) -> Option<String>
             .position(|waiter| waiter.id == hold.id);
         let first = match (hold.mode, place) {
             // Writers are listed in the order of their places.
-            (Mode::Write, Some(place)) => before.waiters[..place].iter().find(stays),
-            (Mode::Read, None) if read_all_the_time => before.waiters.iter().find(stays),
+            (Mode::Write, Some(place)) => before.waiters[..place].iter().find(writer),
+            (Mode::Read, None) if read_all_the_time => before.waiters.iter().find(writer),
             _ => None,
         };
+        let turn = before.waiters.iter().find(reader);
+        let turn = turn.filter(|_| hold.mode == Mode::Write && another_wrote);
+        let first = first.or(turn);
         if let Some(first) = first {
             return Some(format!("{} entered before {}", hold.id, first.id));
         }

@@ -27,7 +27,7 @@ fn a_run_that_is_interrupted_at_any_moment_leaves_nothing() {
 
 fn interrupt(number: u64) {
     let whom = Whom::ALL[usize::try_from(number).expect("small") % Whom::ALL.len()];
-    let topology = ["cluster", "single"][usize::from(number % 3 == 0)];
+    let topology = ["cluster", "single"][usize::from(number.is_multiple_of(3))];
     let run = Run::start(number, topology);
     let moment = LONGEST.mul_f64(fastrand::f64());
     std::thread::sleep(moment);

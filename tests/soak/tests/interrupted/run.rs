@@ -93,7 +93,10 @@ impl Run {
         let is_own = |pid: &i32| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             let environment = String::from_utf8_lossy(&environment).into_owned();
+            // Servers write over theirs.
+            let works_in = fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
             environment.split('\0').any(|word| word.starts_with(&sign))
+                || works_in.starts_with(&self.folder)
         };
         let words = |pid: i32| {
             let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -171,7 +174,11 @@ impl Run {
         }
         let unfinished = |path: &PathBuf| path.extension().is_some_and(|name| name == "new");
         let mut files = files_in(&self.folder.join("tmp"));
-        files.extend(files_in(&self.folder.join("output")).into_iter().filter(unfinished));
+        files.extend(
+            files_in(&self.folder.join("output"))
+                .into_iter()
+                .filter(unfinished),
+        );
         files.first().map(|file| format!("file {}", file.display()))
     }
 }

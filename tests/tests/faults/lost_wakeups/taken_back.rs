@@ -3,8 +3,8 @@
 use std::{thread, time::Duration};
 
 use dlock_tests::{
-    Direction, Faults, ProxiedCluster, RedisServer, builder, not_applicable, sharded_channels, unique_prefix,
-    wait_until,
+    Direction, Faults, ProxiedCluster, RedisServer, builder, not_applicable, sharded_channels,
+    unique_prefix, wait_until,
 };
 
 const SOON: Duration = Duration::from_secs(10);
@@ -26,7 +26,12 @@ async fn a_subscription_that_ends_before_its_confirmation_is_heard_is_made_again
     };
     let holder = patient(cluster.url()).await.expect("it is up");
     let waiter = patient(cluster.url()).await.expect("it is up");
-    let slot = holder.rw_lock("moved").expect("valid").key().slot().as_u16();
+    let slot = holder
+        .rw_lock("moved")
+        .expect("valid")
+        .key()
+        .slot()
+        .as_u16();
     let home = cluster.cluster().master_of(slot).await;
     let (server, proxy) = (cluster.cluster().node(home), cluster.proxy(home));
 
@@ -36,7 +41,10 @@ async fn a_subscription_that_ends_before_its_confirmation_is_heard_is_made_again
     proxy.delay(Direction::ToClient, Duration::from_millis(100));
     let wanted = waiter.rw_lock("moved").expect("valid");
     let waiting = tokio::spawn(async move { wanted.write().await });
-    wait_until(SOON, "the waiter subscribes", async || listens(server).await).await;
+    wait_until(SOON, "the waiter subscribes", async || {
+        listens(server).await
+    })
+    .await;
     proxy.blackhole(Direction::ToClient);
 
     let away = (home + 1) % 3;
@@ -58,5 +66,5 @@ async fn a_subscription_that_ends_before_its_confirmation_is_heard_is_made_again
     })
     .await;
     held.release().await.expect("held");
-    waiting.await.expect("no panic").expect("its turn");
+    drop(waiting.await.expect("no panic").expect("its turn"));
 }

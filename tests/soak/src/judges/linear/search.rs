@@ -131,7 +131,9 @@ impl Tokens {
         };
         let others = if write { &self.all } else { &self.writers };
         let mut others = others.iter().filter(|(_, other)| *other != number);
-        others.next().is_some_and(|(smallest, _)| *smallest <= token)
+        others
+            .next()
+            .is_some_and(|(smallest, _)| *smallest <= token)
     }
 }
 
@@ -154,7 +156,9 @@ pub(super) fn search(events: &[Event]) -> Found {
         if !returns {
             let with = sum.wrapping_add(hasher.hash_one(number));
             let step = events[number].step;
-            let next = lock.after(step).filter(|_| !tokens.leaves_behind(number, step));
+            let next = lock
+                .after(step)
+                .filter(|_| !tokens.leaves_behind(number, step));
             if let Some(next) = next
                 && seen.insert((with, hasher.hash_one(&next)))
             {
@@ -173,15 +177,15 @@ pub(super) fn search(events: &[Event]) -> Found {
             furthest = (order.len(), number);
         }
         loop {
-            let Some((last, before)) = order.pop() else {
+            let Some((taken, before)) = order.pop() else {
                 return Found::Nothing(furthest.1);
             };
             lock = before;
-            sum = sum.wrapping_sub(hasher.hash_one(last));
-            list.put_back(last);
-            let step = events[last].step;
-            tokens.put_back(last, step);
-            at = list.links[list.places[last].0].1;
+            sum = sum.wrapping_sub(hasher.hash_one(taken));
+            list.put_back(taken);
+            let step = events[taken].step;
+            tokens.put_back(taken, step);
+            at = list.links[list.places[taken].0].1;
             // What can be done without a release can be done after it, too.
             if matches!(step, Step::Acquire { .. }) {
                 break;
