@@ -30,8 +30,9 @@ async fn tell(stage: Stage<'_>, lock: usize) -> Option<bool> {
     for waiter in &info.waiters {
         let client = waiter.id.rsplit_once('/').map_or("", |(client, _)| client);
         let channel = format!("{}:{client}", key_of(lock).replacen("soak:", "soak~c:", 1));
+        // As long as those are that it cannot know.
         let nonce = now_ns() & 0x00ff_ffff_ffff_ffff;
-        let message = format!("{} {nonce:014x} {token}", waiter.id);
+        let message = format!("{} {nonce} {token}", waiter.id);
         for command in ["PUBLISH", "SPUBLISH"] {
             // Old servers know only the first.
             let _ = server.command(&[command, &channel, &message]).await;
