@@ -57,3 +57,10 @@ threads() {
   cores=$(nproc 2>/dev/null || echo 2)
   echo $((cores < 2 ? 2 : cores > 4 ? 4 : cores))
 }
+
+# apply_patch FILE DIR: applies a patch to a copy of some of the repository, which git is not to take for the repository.
+apply_patch() {
+  local file
+  file=$(realpath "$1")
+  (cd "$2" && GIT_CEILING_DIRECTORIES=$(dirname "$PWD") git apply --whitespace=nowarn "$file")
+}

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Random;
 use super::process::ProcId;
-use super::random::Random;
 use super::stream::Streams;
 use super::{MS, Nanos};
 use crate::server::{Link, LinkKind, NodeId};

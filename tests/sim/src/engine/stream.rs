@@ -6,8 +6,8 @@ use std::task::Waker;
 use rustc_hash::FxBuildHasher;
 
 use super::Nanos;
+use super::Random;
 use super::process::ProcId;
-use super::random::Random;
 use crate::server::{ConnId, NodeId};
 
 /// How far a connection has come, for the client.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::begin::AtWork;
-use super::servers::{excuse, order};
+use super::servers::{clocks_differ, excuse, order};
 use super::slots::is_replaced;
 use crate::clients::Sim;
 use crate::engine::Nanos;
@@ -61,7 +61,9 @@ pub(super) fn fail_over(
         let sim = at_work.sim();
         is_replaced(sim, master);
         let what = "failover that lost writes";
-        excuse(sim, what, Scope::Node(master), Some(master), false);
+        // What the old one grants in vain has tokens of its own clock.
+        let tokens = clocks_differ(sim, master, replica);
+        excuse(sim, what, Scope::Node(master), Some(master), tokens);
         engine.with_fleet(|fleet, now| fleet.promote(now, replica, Promotion::Automatic));
         at_work.then(wakes, move |engine, _| {
             engine.with_fleet(|fleet, now| {

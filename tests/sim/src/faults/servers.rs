@@ -30,6 +30,28 @@ pub(super) fn excuse(
     sim.judges.excuse(&sim.engine, excuse, locks);
 }
 
+/// Whether the clocks of two servers differ by more than does no harm.
+pub(super) fn clocks_differ(sim: &Sim, one: NodeId, other: NodeId) -> bool {
+    let now = sim.engine.time();
+    sim.engine.fleet(|fleet| {
+        let times = [one, other].map(|node| fleet.server_micros(now, node));
+        times[0].abs_diff(times[1]) > MOST_APART
+    })
+}
+
+/// Deadlines go with a lock to another server as absolute times: where clocks differ, leases do.
+pub(super) fn excuse_clocks(sim: &Sim, locks: Vec<usize>, from: NodeId, to: NodeId) {
+    if !clocks_differ(sim, from, to) {
+        return;
+    }
+    for lock in locks {
+        excuse(sim, "clocks that differ", Scope::Lock(lock), None, true);
+    }
+}
+
+/// By how much clocks may differ without harm (us).
+const MOST_APART: u64 = 1000;
+
 pub(super) fn order(clients_first: bool) -> WakeOrder {
     if clients_first {
         WakeOrder::ClientsFirst
@@ -82,6 +104,8 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) {
         Fault::HandOver { node: number } => {
             if let Some((master, replica)) = pair(&sim, number) {
                 is_replaced(&sim, master);
+                let locks = (0..Sim::locks(&sim.plan)).filter(|lock| home(&sim, *lock).0 == master);
+                excuse_clocks(&sim, locks.collect(), master, replica);
                 engine.with_fleet(|fleet, now| {
                     fleet.promote(now, replica, Promotion::Coordinated);
                 });
@@ -151,7 +175,7 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
             micros,
         } => {
             let node = node(&sim, number);
-            let far = micros.abs() > 1000;
+            let far = micros.unsigned_abs() > MOST_APART;
             if micros < 0 {
                 sim.judges.set_back();
             }

@@ -7,6 +7,7 @@ use std::rc::{Rc, Weak};
 use super::Judges;
 use super::excuses::Claim;
 use super::guard::Guard;
+use super::idle::process_of;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::history::Kind;
 
@@ -97,6 +98,7 @@ impl Judges {
         if !lost {
             self.look_at_others(engine, &mut beliefs, &belief, guard.token());
             self.look_at_token(engine, &mut beliefs, &belief, guard);
+            self.look_for_its_hold(engine, &belief, guard);
         }
         beliefs.next += 1;
         let number = beliefs.next;
@@ -136,6 +138,23 @@ impl Judges {
             } else {
                 held.overlap.get_or_insert(overlap);
             }
+        }
+    }
+
+    /// What is granted is on record, unless it is over or lost.
+    fn look_for_its_hold(&self, engine: &Engine, belief: &Belief, guard: &Guard) {
+        let recorded = self.homes[belief.lock].any(engine, |record| {
+            let mut holds = record.holds.iter();
+            holds.any(|(id, hold)| {
+                process_of(id) == Some(belief.of) && (hold.write || !belief.write)
+            })
+        });
+        if recorded || guard.is_expired() || matches!(guard, Guard::Several(_)) {
+            return;
+        }
+        if !self.excuses.borrow().is_lost(engine, belief.claim()) {
+            let story = format!("{} got what is not on record", belief.name());
+            self.object("grants", engine.now(), story);
         }
     }
 

@@ -8,7 +8,7 @@ use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
 
-/// How long after a fault connections may take to be back, besides the longest lease.
+/// How long after a fault connections may take to be back, and what failed meanwhile to be undone.
 const CALM: Nanos = 8 * SECOND;
 /// How long a release or an undone acquire may be under way.
 const UNDER_WAY: Nanos = SECOND;
@@ -20,6 +20,8 @@ const EVERY: Nanos = 200 * MS;
 pub(super) struct Idle {
     since: BTreeMap<(usize, String), Nanos>,
     looked: Nanos,
+    /// When which processes have shut their clients down.
+    shut_down: BTreeMap<ProcId, Nanos>,
     /// The longest lease, and whether the network loses anything.
     lease: Nanos,
     lossy: bool,
@@ -31,6 +33,7 @@ impl Idle {
         Self {
             since: BTreeMap::new(),
             looked: 0,
+            shut_down: BTreeMap::new(),
             lease: leases.max().unwrap_or(0),
             lossy: plan.setup.pace.lost > 0,
         }
@@ -38,7 +41,7 @@ impl Idle {
 }
 
 /// The process of a hold or a place: clients are named after theirs.
-fn process_of(id: &str) -> Option<ProcId> {
+pub(super) fn process_of(id: &str) -> Option<ProcId> {
     let name = id.split('/').next()?.strip_prefix('p')?;
     name.parse().ok().map(ProcId)
 }
@@ -58,12 +61,16 @@ impl Judges {
         !idle.lossy && self.is_unharmed(now, idle.lease + CALM)
     }
 
+    /// A process has shut its client down, whatever that still had.
+    pub(crate) fn is_shut_down(&self, of: ProcId, now: Nanos) {
+        self.idle.borrow_mut().shut_down.insert(of, now);
+    }
+
     /// Looks at the holds and places of all locks.
     pub(crate) fn look_at_idle(&self, engine: &Engine) {
         let now = engine.now();
-        let calm = self.must_be_kept(now);
         let mut idle = self.idle.borrow_mut();
-        if !calm {
+        if idle.lossy || !self.is_unharmed(now, CALM) {
             idle.since.clear();
             return;
         }
@@ -72,11 +79,21 @@ impl Judges {
         }
         idle.looked = now;
         let before = std::mem::take(&mut idle.since);
+        let excuses = self.excuses.borrow();
         for (lock, home) in self.homes.iter().enumerate() {
+            if excuses.may_be_back(lock, now) {
+                continue;
+            }
             home.look(engine, |found| {
                 let Some((_, record)) = &found else { return };
                 for id in live(record) {
-                    let of = process_of(id).filter(|of| engine.runs(*of));
+                    // What a process had before it died, slept or gave up its client ends by itself.
+                    let at_work = |of: &ProcId| {
+                        let shut_down = idle.shut_down.get(of).copied().unwrap_or(0);
+                        engine.runs(*of)
+                            && now >= engine.runs_since(*of).max(shut_down) + idle.lease
+                    };
+                    let of = process_of(id).filter(at_work);
                     if of.is_none_or(|of| self.uses(lock, of)) {
                         continue;
                     }

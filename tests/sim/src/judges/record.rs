@@ -88,9 +88,26 @@ impl Home {
             };
             let owner = fleet.owner(self.slot);
             look(read(owner).or_else(|| {
-                let other = |node: &NodeId| *node != owner && fleet.role(*node) == Role::Master;
+                let other = |node: &NodeId| {
+                    *node != owner && fleet.is_alive(*node) && fleet.role(*node) == Role::Master
+                };
                 fleet.nodes().filter(other).find_map(read)
             }))
+        })
+    }
+
+    /// Whether any master, dead or alive, has a record of which this is true: a slot that moves is served by two.
+    pub(super) fn any(&self, engine: &Engine, is_true: impl Fn(&Record<'_>) -> bool) -> bool {
+        let now = engine.time();
+        engine.fleet(|fleet| {
+            let masters = fleet
+                .nodes()
+                .filter(|node| fleet.role(*node) == Role::Master);
+            let records = masters.filter_map(|node| {
+                let micros = fleet.server_micros(now, node);
+                Record::read(fleet, node, &self.key, micros)
+            });
+            { records }.any(|record| is_true(&record))
         })
     }
 }

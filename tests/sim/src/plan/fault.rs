@@ -173,7 +173,7 @@ pub(crate) enum Fault {
         /// What passes between its steps.
         steps: [Nanos; 4],
         call_off: bool,
-        /// Whether the old owner is told at once.
+        /// Whether the old owner is told at once; of a migration that is called off, whether it is told first.
         tell: bool,
     },
 }

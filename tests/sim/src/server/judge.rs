@@ -61,6 +61,14 @@ impl Fleet {
         claims.max().map_or(NodeId(0), |(_, node)| node)
     }
 
+    /// Whether no other server knows of a later epoch; what this one takes next cannot be claimed by another one as well.
+    #[must_use]
+    pub fn has_heard_of_the_latest_epoch(&self, node: NodeId) -> bool {
+        let latest = |node: &super::node::Node| node.cluster.as_ref().map(|view| view.epoch);
+        let alive = self.nodes.iter().filter(|node| node.alive);
+        alive.filter_map(latest).max() <= latest(&self.nodes[node.0])
+    }
+
     /// The slot of a key.
     #[must_use]
     pub fn slot_of(key: &[u8]) -> u16 {
