@@ -52,7 +52,9 @@ fn overtaken(before: &LockInfo, after: &LockInfo, passed: u64) -> Option<String>
         hold.owner.is_none() && before.holders.iter().all(|other| other.id != hold.id)
     };
     let read_all_the_time = before.holders.iter().any(|hold| {
-        hold.mode == Mode::Read && after.holders.iter().any(|other| other.id == hold.id)
+        // Beside an owner's the same owner may have written, after which it is the readers' turn.
+        let keeps_writers_out = hold.mode == Mode::Read && hold.owner.is_none();
+        keeps_writers_out && after.holders.iter().any(|other| other.id == hold.id)
     });
     let ended = |hold: &HoldInfo| {
         hold.mode == Mode::Write && after.holders.iter().all(|other| other.id != hold.id)
