@@ -29,7 +29,26 @@ pub enum Shape {
     Several,
 }
 
+/// How often which is drawn. Fixed before any mutant was tried, and not tuned to them.
+const SHAPES: [(u32, Shape); 10] = [
+    (4, Shape::ManyWriters),
+    (4, Shape::OneWriterManyReaders),
+    (3, Shape::Even),
+    (2, Shape::Owners),
+    (2, Shape::Tries),
+    (3, Shape::Timeouts),
+    (4, Shape::Cancels),
+    (4, Shape::Local),
+    (1, Shape::ManyKeys),
+    (2, Shape::Several),
+];
+
 impl Shape {
+    /// One of them.
+    pub fn draw(random: &mut Random) -> Self {
+        random.weighted(&SHAPES)
+    }
+
     /// How many tasks a process has.
     pub fn tasks(self, random: &mut Random) -> u64 {
         match self {

@@ -1,22 +1,6 @@
-//! How often what is drawn: the only place that says so.
-
-use dlock_load::Shape;
+//! How often what is drawn, but for the load, of which `dlock_load` says so.
 
 use crate::plan::{FaultClass, Theme};
-
-/// What the load is like. Each process draws one of two that the round has drawn.
-pub(crate) const SHAPES: [(u32, Shape); 10] = [
-    (4, Shape::ManyWriters),
-    (4, Shape::OneWriterManyReaders),
-    (3, Shape::Even),
-    (2, Shape::Owners),
-    (2, Shape::Tries),
-    (3, Shape::Timeouts),
-    (4, Shape::Cancels),
-    (4, Shape::Local),
-    (1, Shape::ManyKeys),
-    (2, Shape::Several),
-];
 
 /// What kind of trouble a round mostly has.
 pub(crate) const THEMES: [(u32, Theme); 5] = [

@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Pace};
 use crate::plan::{
-    Ending, Fault, FaultPlan, Op, Patience, Plan, ProcessPlan, Setup, Shape, TaskPlan, When,
+    Ending, Fault, FaultPlan, Op, Outcome, Patience, Plan, ProcessPlan, Setup, Shape, TaskPlan,
+    When,
 };
 use crate::run::run_plan;
 use crate::server::Flavour;
@@ -81,13 +82,18 @@ fn faults() -> Vec<Option<Fault>> {
             }),
         ]);
     }
-    for call_off in [false, true] {
+    for outcome in [
+        Outcome::Moves { told: true },
+        Outcome::Stays {
+            source_first: false,
+        },
+        Outcome::Stays { source_first: true },
+    ] {
         faults.push(Some(Fault::Migrate {
             lock: 0,
             to: 0,
             steps: [MS / 2; 4],
-            call_off,
-            tell: true,
+            outcome,
         }));
     }
     for at_call in [3, 5] {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::begin::AtWork;
 use super::deaths::{fail_over, fail_script, pair, restart};
 use super::processes::node;
-use super::slots::{Steps, is_replaced, migrate};
+use super::slots::{is_replaced, migrate};
 use crate::clients::Sim;
 use crate::engine::{MS, Random};
 use crate::judges::{Excuse, Scope};
@@ -198,16 +198,8 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
             lock,
             to,
             steps,
-            call_off,
-            tell,
-        } => {
-            let steps = Steps {
-                pauses: steps,
-                call_off,
-                tell,
-            };
-            migrate(at_work, lock, to, steps);
-        }
+            outcome,
+        } => migrate(at_work, lock, to, steps, outcome),
         _ => {}
     }
 }

@@ -7,25 +7,14 @@ use super::servers::{excuse, excuse_clocks, home};
 use crate::clients::Sim;
 use crate::engine::{Engine, MS, Nanos, SECOND};
 use crate::judges::{Scope, slot_of};
+use crate::plan::Outcome;
 use crate::server::{Migration, NodeId, Role};
 
-/// How the steps of a migration follow each other.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
-    pub(super) pauses: [Nanos; 4],
-    pub(super) call_off: bool,
-    pub(super) tell: bool,
-}
-
-impl Steps {
-    /// Whether a migration that is called off ends at its source first.
-    fn importing_last(&self) -> bool {
-        self.call_off && self.tell
-    }
-}
+/// What passes between the steps of a migration.
+type Pauses = [Nanos; 4];
 
 /// The steps of a migration, or of one that is called off.
-pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
+pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, outcome: Outcome) {
     let sim = Rc::clone(at_work.sim());
     let lock = lock % Sim::locks(&sim.plan);
     let (from, _) = home(&sim, lock);
@@ -46,27 +35,21 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
         .with_fleet(|fleet, now| fleet.migrate_begin(now, slot, to));
     let Some(migration) = begun else { return };
     sim.moving.borrow_mut().push(migration);
-    step(
-        at_work,
-        migration,
-        steps.pauses[0],
-        move |engine, at_work| {
-            carries(&at_work, migration);
-            engine.with_fleet(|fleet, now| fleet.migrate_keys(now, &migration, usize::MAX));
-            step(
-                at_work,
-                migration,
-                steps.pauses[1],
-                move |engine, at_work| {
-                    if steps.call_off {
-                        take_back(engine, at_work, migration, steps);
-                    } else {
-                        finish(at_work, migration, steps);
-                    }
-                },
-            );
-        },
-    );
+    step(at_work, migration, pauses[0], move |engine, at_work| {
+        carries(&at_work, migration);
+        engine.with_fleet(|fleet, now| fleet.migrate_keys(now, &migration, usize::MAX));
+        step(
+            at_work,
+            migration,
+            pauses[1],
+            move |engine, at_work| match outcome {
+                Outcome::Moves { told } => finish(at_work, migration, pauses[2], told),
+                Outcome::Stays { source_first } => {
+                    take_back(engine, at_work, migration, pauses, source_first);
+                }
+            },
+        );
+    });
 }
 
 /// Does a step when its time has come and both servers answer. If one of them is no master any more, the migration is
@@ -95,7 +78,7 @@ fn step(
 
 /// Once all keys have gone, and the new owner has heard of the latest epoch: if two took the same, the slot might go
 /// back without its keys.
-fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
+fn finish(at_work: AtWork, migration: Migration, pause: Nanos, told: bool) {
     carries(&at_work, migration);
     let done = at_work.sim().engine.with_fleet(|fleet, now| {
         let ready = fleet.migrate_keys(now, &migration, usize::MAX) == 0
@@ -107,13 +90,13 @@ fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
     });
     if !done {
         step(at_work, migration, 50 * MS, move |_, at_work| {
-            finish(at_work, migration, steps);
+            finish(at_work, migration, pause, told);
         });
         return;
     }
     // Otherwise the bus is first, as a rule; an operator tells in any case.
-    let told = steps.pauses[2] + if steps.tell { 0 } else { 2 * SECOND };
-    step(at_work, migration, told, move |engine, at_work| {
+    let later = if told { 0 } else { 2 * SECOND };
+    step(at_work, migration, pause + later, move |engine, at_work| {
         engine.with_fleet(|fleet, now| {
             if fleet.owner(migration.slot) == migration.to {
                 fleet.migrate_tell(now, &migration);
@@ -126,16 +109,28 @@ fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
     });
 }
 
-/// Mostly in the order that operators are asked to keep: the importing node first. If the other is first, whoever was
-/// sent to the importing node before may be served there.
-fn take_back(engine: &Engine, at_work: AtWork, migration: Migration, steps: Steps) {
-    if !steps.importing_last() {
+/// In the order that operators are asked to keep, the importing node first, or the other way round: then whoever was sent
+/// to the importing node before may be served there.
+fn take_back(
+    engine: &Engine,
+    at_work: AtWork,
+    migration: Migration,
+    pauses: Pauses,
+    source_first: bool,
+) {
+    if !source_first {
         engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
     }
-    bring_back(at_work, migration, steps, steps.pauses[2]);
+    bring_back(at_work, migration, pauses[2], pauses[3], source_first);
 }
 
-fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos) {
+fn bring_back(
+    at_work: AtWork,
+    migration: Migration,
+    after: Nanos,
+    then: Nanos,
+    source_first: bool,
+) {
     step(at_work, migration, after, move |engine, at_work| {
         carries(&at_work, migration);
         let left = engine.with_fleet(|fleet, now| {
@@ -146,25 +141,20 @@ fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos)
             left
         });
         if left > 0 {
-            bring_back(at_work, migration, steps, 50 * MS);
+            bring_back(at_work, migration, 50 * MS, then, source_first);
             return;
         }
-        if steps.importing_last() {
+        if source_first {
             let sim = at_work.sim();
             for lock in locks_in(sim, migration.slot) {
                 let what = "a slot closed where it came from first";
                 excuse(sim, what, Scope::Lock(lock), None, false);
             }
         }
-        step(
-            at_work,
-            migration,
-            steps.pauses[3],
-            move |engine, at_work| {
-                engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
-                moved(&at_work, migration);
-            },
-        );
+        step(at_work, migration, then, move |engine, at_work| {
+            engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
+            moved(&at_work, migration);
+        });
     });
 }
 

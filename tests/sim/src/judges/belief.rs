@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 use super::Judges;
 use super::excuses::Claim;
 use super::guard::Guard;
-use super::idle::process_of;
+use super::record::process_of;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::history::Kind;
 

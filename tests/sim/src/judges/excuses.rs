@@ -1,7 +1,6 @@
 //! What Redis loses by its nature: a grant from before such a loss may be given away again, and that is the fault's doing.
 
-use super::idle::process_of;
-use super::record::key_of;
+use super::record::{key_of, process_of};
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::plan::{Plan, Setup};
 use crate::server::{Fleet, NodeId, Role};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Judges;
-use super::record::Record;
+use super::record::{Record, process_of};
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
 
@@ -38,12 +38,6 @@ impl Idle {
             lossy: plan.setup.pace.lost > 0,
         }
     }
-}
-
-/// The process of a hold or a place: clients are named after theirs.
-pub(super) fn process_of(id: &str) -> Option<ProcId> {
-    let name = id.split('/').next()?.strip_prefix('p')?;
-    name.parse().ok().map(ProcId)
 }
 
 /// The ids that count.

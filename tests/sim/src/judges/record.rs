@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 use super::excuses::slot_of;
-use crate::engine::Engine;
+use crate::engine::{Engine, ProcId};
 use crate::plan::Setup;
 use crate::server::{Fleet, NodeId, Role};
 
@@ -55,6 +55,12 @@ pub(crate) fn key_of(lock: usize) -> String {
     } else {
         format!("dlock:{{{name}}}")
     }
+}
+
+/// The process of a hold or a place: clients are named after theirs.
+pub(super) fn process_of(id: &str) -> Option<ProcId> {
+    let name = id.split('/').next()?.strip_prefix('p')?;
+    name.parse().ok().map(ProcId)
 }
 
 impl Home {

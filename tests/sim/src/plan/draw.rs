@@ -1,7 +1,7 @@
 //! Drawing a plan from a seed.
 
-use super::fault::{Fault, FaultClass, FaultPlan, Theme, When};
-use super::{Plan, ProcessPlan, Setup, TaskPlan};
+use super::fault::{Fault, FaultClass, FaultPlan, Outcome, Theme, When};
+use super::{Plan, ProcessPlan, Setup, Shape, TaskPlan};
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Random, SECOND};
 use crate::weights;
 
@@ -24,10 +24,7 @@ impl Plan {
 fn processes(seed: u64) -> Vec<ProcessPlan> {
     let mut random = Random::of(seed, "processes", 0);
     let random = &mut random;
-    let shapes = [
-        random.weighted(&weights::SHAPES),
-        random.weighted(&weights::SHAPES),
-    ];
+    let shapes = [Shape::draw(random), Shape::draw(random)];
     let lease = random.weighted(&weights::LEASES) * MS;
     let (from, to) = weights::HOW_MANY_ACQUIRES;
     let acquires = random.within(from, to);
@@ -240,8 +237,10 @@ fn server_fault(plan: &Plan, class: FaultClass, random: &mut Random, lasts: Nano
             lock,
             to: random.below(64),
             steps: [(); 4].map(|()| random.scaled(MS / 10, 500 * MS)),
-            call_off: class == FaultClass::CallOff,
-            tell: random.chance(500),
+            outcome: match (class, random.chance(500)) {
+                (FaultClass::Migrate, told) => Outcome::Moves { told },
+                (_, source_first) => Outcome::Stays { source_first },
+            },
         },
         _ => Fault::KillConnections {
             node,

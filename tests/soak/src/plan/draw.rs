@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock_load::{Ending, MS, Op, Patience, Random, SECOND};
+use dlock_load::{Ending, MS, Op, Patience, Random, SECOND, Shape};
 use dlock_tests::Direction;
 
 use super::{Draw, Fault, FaultClass, Kind, Plan, ProcessPlan, TaskPlan, Theme, Topology, Track};
@@ -33,7 +33,7 @@ impl Plan {
 fn processes(draw: Draw) -> Vec<ProcessPlan> {
     let mut random = draw.random("processes", 0);
     let random = &mut random;
-    let shapes = [(); 2].map(|()| random.weighted(&weights::SHAPES));
+    let shapes = [(); 2].map(|()| Shape::draw(random));
     let lease = random.weighted(&weights::LEASES);
     let (from, to) = weights::HOW_MANY_PROCESSES;
     let mut number = 0;

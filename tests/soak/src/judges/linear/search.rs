@@ -1,11 +1,15 @@
 //! Searching for an order.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::HashSet,
     hash::{BuildHasher as _, RandomState},
 };
 
-use super::lock::{Event, Lock, Step};
+use super::{
+    list::List,
+    lock::{Event, Lock, Step},
+    tokens::Tokens,
+};
 
 /// So many steps are enough: a history that can be ordered takes a few for each event.
 const STEPS: u64 = 2_000_000;
@@ -19,124 +23,6 @@ pub(super) enum Found {
     TooLong,
 }
 
-/// Calls and returns in the order of time, as a list that events are taken out of and put back into.
-struct List {
-    /// For each entry, the one before and the one after; entry 0 is the end of both.
-    links: Vec<(usize, usize)>,
-    /// What each entry is: a call or a return, and of which event.
-    entries: Vec<Option<(bool, usize)>>,
-    /// Where an event's call and its return are.
-    places: Vec<(usize, usize)>,
-}
-
-impl List {
-    fn new(events: &[Event]) -> Self {
-        let mut moments: Vec<(u64, bool, usize)> = Vec::new();
-        for (number, event) in events.iter().enumerate() {
-            moments.push((event.called, false, number));
-            moments.push((event.returned, true, number));
-        }
-        // What is called when another returns may have come before it.
-        moments.sort_unstable();
-        let count = moments.len();
-        let mut list = Self {
-            links: (0..=count)
-                .map(|at| ((at + count) % (count + 1), (at + 1) % (count + 1)))
-                .collect(),
-            entries: vec![None],
-            places: vec![(0, 0); events.len()],
-        };
-        for (at, (_, returns, number)) in moments.into_iter().enumerate() {
-            list.entries.push(Some((returns, number)));
-            let places = &mut list.places[number];
-            if returns {
-                places.1 = at + 1;
-            } else {
-                places.0 = at + 1;
-            }
-        }
-        list
-    }
-
-    fn unlink(&mut self, at: usize) {
-        let (before, after) = self.links[at];
-        self.links[before].1 = after;
-        self.links[after].0 = before;
-    }
-
-    fn link(&mut self, at: usize) {
-        let (before, after) = self.links[at];
-        self.links[before].1 = at;
-        self.links[after].0 = at;
-    }
-
-    fn take(&mut self, event: usize) {
-        let (call, returned) = self.places[event];
-        self.unlink(call);
-        self.unlink(returned);
-    }
-
-    fn put_back(&mut self, event: usize) {
-        let (call, returned) = self.places[event];
-        self.link(returned);
-        self.link(call);
-    }
-}
-
-/// The tokens of those who have yet to come, of which the lock allows no smaller one after a larger one: who would leave
-/// somebody behind cannot be next.
-struct Tokens {
-    writers: BTreeSet<(u64, usize)>,
-    all: BTreeSet<(u64, usize)>,
-}
-
-impl Tokens {
-    fn of(events: &[Event]) -> Self {
-        let mut tokens = Self {
-            writers: BTreeSet::new(),
-            all: BTreeSet::new(),
-        };
-        for (number, event) in events.iter().enumerate() {
-            tokens.put_back(number, event.step);
-        }
-        tokens
-    }
-
-    fn take(&mut self, number: usize, step: Step) {
-        if let Step::Acquire { token, .. } = step {
-            self.writers.remove(&(token, number));
-            self.all.remove(&(token, number));
-        }
-    }
-
-    fn put_back(&mut self, number: usize, step: Step) {
-        if let Step::Acquire {
-            token,
-            write,
-            owner: None,
-            ..
-        } = step
-        {
-            self.all.insert((token, number));
-            if write {
-                self.writers.insert((token, number));
-            }
-        }
-    }
-
-    /// Whether the lock would refuse somebody else after this step.
-    fn leaves_behind(&self, number: usize, step: Step) -> bool {
-        let Step::Acquire { token, write, .. } = step else {
-            return false;
-        };
-        let others = if write { &self.all } else { &self.writers };
-        let mut others = others.iter().filter(|(_, other)| *other != number);
-        others
-            .next()
-            .is_some_and(|(smallest, _)| *smallest <= token)
-    }
-}
-
 /// Searches for an order of the events.
 pub(super) fn search(events: &[Event]) -> Found {
     let mut list = List::new(events);
@@ -148,9 +34,9 @@ pub(super) fn search(events: &[Event]) -> Found {
     let mut sum = 0_u64;
     let mut seen: HashSet<(u64, u64)> = HashSet::new();
     let mut furthest = (0, 0);
-    let mut at = list.links[0].1;
+    let mut at = list.first();
     for _ in 0..STEPS {
-        let Some((returns, number)) = list.entries[at] else {
+        let Some((returns, number)) = list.entry(at) else {
             return Found::Order;
         };
         if !returns {
@@ -166,9 +52,9 @@ pub(super) fn search(events: &[Event]) -> Found {
                 sum = with;
                 list.take(number);
                 tokens.take(number, step);
-                at = list.links[0].1;
+                at = list.first();
             } else {
-                at = list.links[at].1;
+                at = list.after(at);
             }
             continue;
         }
@@ -185,7 +71,7 @@ pub(super) fn search(events: &[Event]) -> Found {
             list.put_back(taken);
             let step = events[taken].step;
             tokens.put_back(taken, step);
-            at = list.links[list.places[taken].0].1;
+            at = list.after_call(taken);
             // What can be done without a release can be done after it, too.
             if matches!(step, Step::Acquire { .. }) {
                 break;

@@ -2,8 +2,10 @@
 //! in which each happened between its call and its return, no grant conflicts with a hold, and tokens grow from writer to
 //! whoever follows. The order is searched for as Wing and Gong, and Lowe, do it.
 
+mod list;
 mod lock;
 mod search;
+mod tokens;
 
 use self::{
     lock::{Event, Step},
