@@ -3,6 +3,9 @@
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 die() { say "$*" >&2; exit 1; }
 
+# Where the simulation is built, which has a configuration of its own.
+sim_target() { printf '%s\n' "${CARGO_TARGET_DIR:-$PWD/tests/sim/target}${CARGO_TARGET_DIR:+/sim}"; }
+
 # Whether anybody listens on port $1 of this machine.
 in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
@@ -53,4 +56,39 @@ threads() {
   local cores
   cores=$(nproc 2>/dev/null || echo 2)
   echo $((cores < 2 ? 2 : cores > 4 ? 4 : cores))
+}
+
+# fresh_copy DIR PATH...: makes DIR hold these parts of the repository, and touches only what differs, so that only that is
+# built anew.
+fresh_copy() {
+  local copy=$1 path
+  shift
+  mkdir -p "$copy/tests"
+  for path in "$@"; do
+    if ! diff -rq "$path" "$copy/$path" >/dev/null 2>&1; then
+      rm -rf "${copy:?}/$path"
+      mkdir -p "$(dirname "$copy/$path")"
+      cp -R "$path" "$copy/$path"
+    fi
+  done
+}
+
+# apply_patch FILE DIR: applies a patch to such a copy, which git is not to take for the repository.
+apply_patch() {
+  local file
+  file=$(realpath "$1")
+  (cd "$2" && GIT_CEILING_DIRECTORIES=$(dirname "$PWD") git apply --whitespace=nowarn "$file")
+}
+
+# try_patch FILE [OPTION...]: fails unless judges object to a copy with the patch. The script's own `run_patched` returns 0 if
+# they do not, 1 if they do, and something else if the patch cannot be applied or built.
+try_patch() {
+  local code=0
+  [ -f "$1" ] || die "$1: no such file"
+  run_patched "$@" || code=$?
+  case $code in
+    0) die "$1: judges do not object" ;;
+    1) say "$1: judges object" ;;
+    *) die "$1: does not apply or build any more" ;;
+  esac
 }

@@ -46,7 +46,7 @@ pub use feature::{not_applicable, publish_command, sharded_channels};
 pub use locks::{builder, connect, names_on, slot_of_lock, stores, wait_free, wait_waiters};
 pub use prefix::unique_prefix;
 pub use proxied::{Cut, ProxiedLock};
-pub use proxy::{Counters, Direction, FaultProxy, Pattern, ProxiedCluster, request_of};
+pub use proxy::{Counters, Direction, FaultProxy, Faults, Pattern, ProxiedCluster, request_of};
 pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
 pub use stage::{

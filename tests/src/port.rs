@@ -1,12 +1,13 @@
 //! Ports nobody else uses: not another test, not another test process, not an outgoing connection.
 
 use std::{
-    fs::{File, OpenOptions},
     net::{Ipv4Addr, TcpListener},
+    os::{
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixListener},
+    },
     sync::atomic::{AtomicU16, Ordering},
 };
-
-use rustix::fs::{FlockOperation, flock};
 
 /// A cluster node listens on its port and on the bus port this far above.
 const BUS_OFFSET: u16 = 10_000;
@@ -19,8 +20,8 @@ const COUNT: u16 = 10_000;
 #[derive(Debug)]
 pub(crate) struct Port {
     number: u16,
-    /// Locked: the reservation that other test processes see; it ends with this process.
-    _reservation: File,
+    /// A name that only one process can have, and that is no file: it ends with this process.
+    _reservation: UnixListener,
 }
 
 impl Port {
@@ -46,15 +47,8 @@ impl Port {
     }
 
     fn try_reserve(number: u16) -> Option<Self> {
-        let folder = std::env::temp_dir().join("dlock-test-ports");
-        std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
-        let reservation = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(folder.join(number.to_string()))
-            .expect("the temporary folder is writable");
-        flock(&reservation, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let name = SocketAddr::from_abstract_name(format!("dlock-test-port-{number}"));
+        let reservation = UnixListener::bind_addr(&name.expect("a short name")).ok()?;
         let free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
         (free(number) && free(number + BUS_OFFSET)).then_some(Self {
             number,

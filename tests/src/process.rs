@@ -92,6 +92,13 @@ impl Process {
         self.state = State::Running;
     }
 
+    /// Asks it to end; it may take its time, or have ended.
+    pub(crate) fn terminate(&mut self) {
+        if self.ended().is_none() {
+            self.signal(Signal::TERM);
+        }
+    }
+
     pub(crate) fn kill(&mut self) {
         if matches!(self.state, State::Ended(_)) {
             return;

@@ -61,6 +61,17 @@ impl Worker {
         self.process().kill();
     }
 
+    /// Asks it to end (SIGTERM).
+    pub fn terminate(&self) {
+        self.process().terminate();
+    }
+
+    /// How it ended, if it has.
+    #[must_use]
+    pub fn ended(&self) -> Option<ExitStatus> {
+        self.process().ended()
+    }
+
     /// Waits until it ends by itself, and returns how.
     pub async fn wait(&self, within: Duration) -> ExitStatus {
         let what = format!("process {} ends", self.pid());

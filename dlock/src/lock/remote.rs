@@ -44,7 +44,14 @@ pub(super) async fn acquire(
         if let Op::Acquire { place, .. } = &mut op {
             *place = place_terms(wait, listening.as_ref(), &claim.id);
         }
-        let answer = match ask(lock, wait, &mut claim, &op).await {
+        let answer = match ask(
+            lock,
+            wait.cap(asked + commons.timeouts.retry_for),
+            &mut claim,
+            &op,
+        )
+        .await
+        {
             Ok(answer) => answer,
             Err(error) => match after_failure(lock, wait, queued, error) {
                 Some(error) => return Err(error),
@@ -131,11 +138,14 @@ fn request(lock: &RwLock, mode: Mode, hold: &HoldId) -> Op {
 }
 
 /// Sends the request. Whether it was answered decides what has to be done to undo it.
-async fn ask(lock: &RwLock, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Result<Answer, Error> {
-    let commons = &lock.commons;
-    let until = wait.cap(Instant::now() + commons.timeouts.retry_for);
+async fn ask(
+    lock: &RwLock,
+    until: Instant,
+    claim: &mut Claim<'_>,
+    op: &Op,
+) -> Result<Answer, Error> {
     claim.asks();
-    let outcome = commons.store.call(&lock.key, op, until).await;
+    let outcome = lock.commons.store.call(&lock.key, op, until).await;
     match &outcome {
         Ok(answer) => claim.answered(answer),
         Err(_) => claim.unanswered(),

@@ -15,6 +15,8 @@ fn main() -> std::process::ExitCode {
 
 #[cfg(not(dlock_sim))]
 fn main() -> std::process::ExitCode {
-    eprintln!("build this with RUSTFLAGS='--cfg dlock_sim --cfg tokio_unstable', as scripts/sim does");
+    eprintln!(
+        "build this with RUSTFLAGS='--cfg dlock_sim --cfg tokio_unstable', as scripts/sim does"
+    );
     std::process::ExitCode::FAILURE
 }

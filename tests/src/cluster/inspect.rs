@@ -13,9 +13,14 @@ impl RedisCluster {
     /// largest epoch that it knows of.
     pub async fn wait_ok(&self) {
         wait_until(Duration::from_secs(30), "the cluster is ok", || async {
-            self.is_ok().await.unwrap_or(false)
+            self.is_ok().await
         })
         .await;
+    }
+
+    /// Whether all is as [`wait_ok`](Self::wait_ok) wants it.
+    pub async fn is_ok(&self) -> bool {
+        self.agrees().await.unwrap_or(false)
     }
 
     /// The number of the node that owns `slot`.
@@ -96,7 +101,7 @@ impl RedisCluster {
     }
 
     /// The live node that itself claims `slot`; with several, the one with the newest claim.
-    pub(crate) async fn owner(&self, slot: u16) -> Option<usize> {
+    pub async fn owner(&self, slot: u16) -> Option<usize> {
         let views = self.views().await;
         let claims = views
             .iter()
@@ -105,7 +110,7 @@ impl RedisCluster {
         claims.map(|(number, _)| *number)
     }
 
-    async fn is_ok(&self) -> redis::RedisResult<bool> {
+    async fn agrees(&self) -> redis::RedisResult<bool> {
         let views = self.views().await;
         let Some((_, first)) = views.first() else {
             return Ok(false);

@@ -101,6 +101,12 @@ impl RedisCluster {
             .collect()
     }
 
+    /// The cluster's own name of node number `number`.
+    #[must_use]
+    pub fn id(&self, number: usize) -> &str {
+        &self.ids[number]
+    }
+
     /// Number of nodes, live or not.
     #[must_use]
     pub fn len(&self) -> usize {

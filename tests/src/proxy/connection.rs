@@ -2,7 +2,7 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::{
@@ -20,13 +20,15 @@ use super::{
     dialogue::{Dialogue, Next},
     kept::Kept,
     rules::{Leg, Rules, Weather},
+    users::Users,
 };
 
 /// Serves one client until either side or a rule closes the connection.
 pub(crate) async fn serve(
     client: TcpStream,
     server: SocketAddr,
-    rules: &Rules,
+    rules: Arc<Rules>,
+    users: &Users,
     storm: watch::Receiver<u64>,
 ) {
     let Ok(server) = TcpStream::connect(server).await else {
@@ -38,7 +40,8 @@ pub(crate) async fn serve(
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
     let connection = Connection {
-        rules,
+        rules: watch::Sender::new(rules),
+        users,
         dialogue: Mutex::default(),
     };
     let next = tokio::select! {
@@ -46,6 +49,7 @@ pub(crate) async fn serve(
         next = connection.replies(&mut from_server, &mut to_client) => next,
         () = connection.storm(storm.clone()) => Next::GoOn,
     };
+    let rules = connection.rules();
     match next {
         Next::GoOn => {}
         Next::Cut => increment(&rules.count.cuts),
@@ -66,8 +70,10 @@ async fn discard(mut from: OwnedReadHalf) {
     while from.read(&mut bytes).await.is_ok_and(|len| len > 0) {}
 }
 
-struct Connection<'r> {
-    rules: &'r Rules,
+struct Connection<'u> {
+    /// Everybody's, or those of the user who has logged in.
+    rules: watch::Sender<Arc<Rules>>,
+    users: &'u Users,
     dialogue: Mutex<Dialogue>,
 }
 
@@ -78,11 +84,13 @@ impl Connection<'_> {
         while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
             self.travel(|weather| weather.to_server).await;
             let mut output = Vec::new();
-            let next = self
-                .dialogue()
-                .requests(self.rules, &mut input, &mut output);
+            let rules = self.rules();
+            let next = self.dialogue().requests(&rules, &mut input, &mut output);
             if to.write_all(&output).await.is_err() || next != Next::GoOn {
                 return next;
+            }
+            if self.is_refused() {
+                return Next::GoOn;
             }
         }
         Next::GoOn
@@ -93,7 +101,8 @@ impl Connection<'_> {
         while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
             self.travel(|weather| weather.to_client).await;
             let mut output = Vec::new();
-            let next = self.dialogue().replies(self.rules, &mut input, &mut output);
+            let rules = self.rules();
+            let next = self.dialogue().replies(&rules, &mut input, &mut output);
             if to.write_all(&output).await.is_err() || next != Next::GoOn {
                 return next;
             }
@@ -106,7 +115,7 @@ impl Connection<'_> {
         if self.dialogue().replicates() {
             return;
         }
-        let mut weather = self.rules.weather.subscribe();
+        let mut weather = self.rules().weather.subscribe();
         let delay = leg(&weather.borrow()).delay;
         if !delay.is_zero() {
             sleep(delay).await;
@@ -117,11 +126,34 @@ impl Connection<'_> {
 
     /// Returns when all clients' connections are to be closed; a replica's link goes on.
     async fn storm(&self, mut storm: watch::Receiver<u64>) {
-        while storm.changed().await.is_ok() {
-            if !self.dialogue().replicates() {
-                return;
+        let mut rules = self.rules.subscribe();
+        loop {
+            tokio::select! {
+                Ok(()) = storm.changed() => {
+                    if !self.dialogue().replicates() {
+                        return;
+                    }
+                }
+                Ok(()) = rules.changed() => storm = rules.borrow_and_update().storm.subscribe(),
+                // It only fails when the proxy is gone, and then this task ends too.
+                else => return,
             }
         }
+    }
+
+    /// Goes by the rules of who has logged in; true if those let nobody in.
+    fn is_refused(&self) -> bool {
+        let user = self.dialogue().take_user();
+        let Some(own) = user.and_then(|user| self.users.find(&user)) else {
+            return false;
+        };
+        let refuses = own.weather.borrow().refuse;
+        self.rules.send_replace(own);
+        refuses
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.rules.borrow())
     }
 
     fn dialogue(&self) -> MutexGuard<'_, Dialogue> {

@@ -25,6 +25,7 @@ pub(crate) struct Dialogue {
     waiting: VecDeque<Request>,
     subscribed: bool,
     replicates: bool,
+    user: Option<Vec<u8>>,
 }
 
 /// A request whose reply has not come yet.
@@ -40,6 +41,11 @@ impl Dialogue {
     /// all faults: replicas come through the proxy only because its port is the one the cluster announces.
     pub(crate) fn replicates(&self) -> bool {
         self.replicates
+    }
+
+    /// Who has just logged in, if anybody has.
+    pub(crate) fn take_user(&mut self) -> Option<Vec<u8>> {
+        self.user.take()
     }
 
     /// Moves complete requests from `input` to `output`.
@@ -105,6 +111,9 @@ impl Dialogue {
         let name = words.first().map(|name| name.to_ascii_lowercase());
         let name = name.unwrap_or_default();
         self.replicates |= name == b"psync";
+        if let Some(user) = user(&name, &words) {
+            self.user = Some(user.to_vec());
+        }
         let confirmations = is_confirmation(&name).then(|| {
             self.subscribed = true;
             (name, words.len().saturating_sub(1).max(1))
@@ -151,6 +160,15 @@ impl Dialogue {
         self.waiting
             .pop_front()
             .is_some_and(|request| request.cut_after)
+    }
+}
+
+/// Whom a request logs in: `AUTH user password`, or `HELLO 3 AUTH user password`.
+fn user<'w>(name: &[u8], words: &[&'w [u8]]) -> Option<&'w [u8]> {
+    match (name, words) {
+        (b"auth", [_, user, _]) => Some(user),
+        (b"hello", [_, _, auth, user, ..]) if auth.eq_ignore_ascii_case(b"auth") => Some(user),
+        _ => None,
     }
 }
 

@@ -4,15 +4,17 @@ mod cluster;
 mod connection;
 mod counters;
 mod dialogue;
+mod faults;
 mod frame;
 mod kept;
 mod pattern;
 mod rules;
+mod users;
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::Deref,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
 use tokio::{
@@ -23,12 +25,10 @@ use tokio::{
 pub use self::{
     cluster::ProxiedCluster,
     counters::Counters,
+    faults::Faults,
     pattern::{Pattern, request_of},
 };
-use self::{
-    counters::increment,
-    rules::{Cut, Rules},
-};
+use self::{counters::increment, rules::Rules, users::Users};
 
 /// Which way a fault applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +43,22 @@ pub enum Direction {
 
 /// A proxy in front of one server; forwards everything until told otherwise.
 ///
-/// It runs on threads of its own, so a test may block or stop its clock. Dropping it closes everything.
+/// Its [`Faults`] are those of everybody who has not logged in as a user with faults of its own. It runs on threads of
+/// its own, so a test may block or stop its clock. Dropping it closes everything.
 #[derive(Debug)]
 pub struct FaultProxy {
     addr: SocketAddr,
-    rules: Arc<Rules>,
+    faults: Faults,
+    users: Arc<Users>,
     acceptor: AbortHandle,
+}
+
+impl Deref for FaultProxy {
+    type Target = Faults;
+
+    fn deref(&self) -> &Faults {
+        &self.faults
+    }
 }
 
 impl FaultProxy {
@@ -61,11 +71,13 @@ impl FaultProxy {
             .expect("a listener can be non-blocking");
         let addr = listener.local_addr().expect("a listener has an address");
         let rules = Arc::new(Rules::new());
-        let accept = accept(listener, server, Arc::clone(&rules));
+        let users = Arc::new(Users::default());
+        let accept = accept(listener, server, Arc::clone(&rules), Arc::clone(&users));
         let acceptor = runtime().spawn(accept).abort_handle();
         Self {
             addr,
-            rules,
+            faults: Faults { rules },
+            users,
             acceptor,
         }
     }
@@ -82,83 +94,11 @@ impl FaultProxy {
         format!("redis://{}", self.addr)
     }
 
-    /// Ends all faults; what was held back is delivered now.
-    pub fn pass(&self) {
-        self.rules.clear_cuts();
-        self.rules.weather.send_replace(rules::Weather::default());
-    }
-
-    /// Delivers everything in this direction later by `delay`.
-    pub fn delay(&self, direction: Direction, delay: Duration) {
-        self.rules
-            .weather
-            .send_modify(|weather| weather.change(direction, |leg| leg.delay = delay));
-    }
-
-    /// Holds everything back in this direction, as a network partition does; new connections are accepted.
-    pub fn blackhole(&self, direction: Direction) {
-        self.rules
-            .weather
-            .send_modify(|weather| weather.change(direction, |leg| leg.held = true));
-    }
-
-    /// Closes all clients' connections and every new one, as if the server were down.
-    pub fn refuse(&self) {
-        self.rules
-            .weather
-            .send_modify(|weather| weather.refuse = true);
-        self.cut_all();
-    }
-
-    /// Closes all clients' connections now; new ones are welcome.
-    pub fn cut_all(&self) {
-        self.rules.storm.send_modify(|storms| *storms += 1);
-    }
-
-    /// The next `times` requests that contain `pattern` are executed, but their replies are lost: the
-    /// connection closes when the reply arrives here.
-    pub fn cut_after_request(&self, pattern: impl Into<Pattern>, times: usize) {
-        self.rules.add_cut(Cut::After, pattern.into(), times);
-    }
-
-    /// The next `times` requests that contain `pattern` do not reach the server: the connection closes instead.
-    pub fn cut_before_request(&self, pattern: impl Into<Pattern>, times: usize) {
-        self.rules.add_cut(Cut::Before, pattern.into(), times);
-    }
-
-    /// The next `times` requests that contain `pattern` are kept back for [`deliver_kept`](Self::deliver_kept). Their
-    /// connections close for the client, which has to send them again elsewhere, and stay open to the server.
-    pub fn keep_request(&self, pattern: impl Into<Pattern>, times: usize) {
-        self.rules.add_cut(Cut::Keep, pattern.into(), times);
-    }
-
-    /// Delivers what was kept back, in that order, each over the connection it was sent on. Returns the server's
-    /// answers, when all are there.
-    pub async fn deliver_kept(&self) -> Vec<String> {
-        let mut answers = Vec::new();
-        for kept in self.rules.take_kept() {
-            answers.push(kept.deliver().await);
-        }
-        answers
-    }
-
-    /// The next `times` requests that contain `pattern` do not reach the server, and nobody learns of it: their
-    /// connections stay open, and nothing passes any more, either way.
-    pub fn mute_request(&self, pattern: impl Into<Pattern>, times: usize) {
-        self.rules.add_cut(Cut::Mute, pattern.into(), times);
-    }
-
-    /// Swallows pub/sub messages from now on, or no longer; subscriptions are still confirmed.
-    pub fn drop_pushes(&self, drop: bool) {
-        self.rules
-            .weather
-            .send_modify(|weather| weather.drop_pushes = drop);
-    }
-
-    /// What went through so far.
+    /// The faults of those who log in as this ACL user, from then on: their connections know no others.
     #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.rules.count.read()
+    pub fn of_user(&self, name: &str) -> Faults {
+        let rules = self.users.rules(name.as_bytes());
+        Faults { rules }
     }
 }
 
@@ -168,7 +108,7 @@ impl Drop for FaultProxy {
     }
 }
 
-async fn accept(listener: TcpListener, server: SocketAddr, rules: Arc<Rules>) {
+async fn accept(listener: TcpListener, server: SocketAddr, rules: Arc<Rules>, users: Arc<Users>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("the runtime has I/O");
     // Its connections end with this task.
     let mut connections = JoinSet::new();
@@ -182,10 +122,10 @@ async fn accept(listener: TcpListener, server: SocketAddr, rules: Arc<Rules>) {
                 if rules.weather.borrow().refuse {
                     continue;
                 }
-                let rules = Arc::clone(&rules);
+                let (rules, users) = (Arc::clone(&rules), Arc::clone(&users));
                 let open = rules.count.open();
                 connections.spawn(async move {
-                    connection::serve(client, server, &rules, storm).await;
+                    connection::serve(client, server, rules, &users, storm).await;
                     drop(open);
                 });
             }

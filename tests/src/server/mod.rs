@@ -181,23 +181,48 @@ impl RedisServer {
 
     /// Kills the server if it runs, starts it again on the same port, and waits until it answers.
     pub async fn restart(&self) {
-        {
-            let mut process = self.process();
-            process.kill();
-            // A replica leaves its last full sync here, and would come back with that old data.
-            let dump = process.folder().join("dump.rdb");
-            if dump.exists() {
-                std::fs::remove_file(dump).expect("the folder is writable");
-            }
-            process.start_again();
-        }
+        self.relaunch();
         self.wait_ready().await;
+    }
+
+    /// Kills the server if it runs, and starts it again on the same port, without waiting. It has the data of its
+    /// append-only file, if there is one.
+    pub fn relaunch(&self) {
+        let mut process = self.process();
+        process.kill();
+        // A replica leaves its last full sync here, and would come back with that old data.
+        let dump = process.folder().join("dump.rdb");
+        if dump.exists() {
+            std::fs::remove_file(dump).expect("the folder is writable");
+        }
+        process.start_again();
+    }
+
+    /// Kills the server, and removes its append-only file.
+    pub fn kill_and_forget(&self) {
+        let mut process = self.process();
+        process.kill();
+        let file = process.folder().join("appendonly.aof");
+        if file.exists() {
+            std::fs::remove_file(file).expect("the folder is writable");
+        }
+        // Redis 7 has several files.
+        let files = process.folder().join("appendonlydir");
+        if files.exists() {
+            std::fs::remove_dir_all(files).expect("the folder is writable");
+        }
     }
 
     /// Whether the server runs: neither killed nor paused.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.process().is_live()
+    }
+
+    /// Whether its process has ended, by itself or killed.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.process().ended().is_some()
     }
 
     /// What the server logged so far.

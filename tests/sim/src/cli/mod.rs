@@ -15,20 +15,26 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --seeds FROM..TO   runs these seeds, and shrinks the first that fails
   --seed N           runs one seed and shows its timeline, shrunk if it fails
   --exhaustive       tries every case of a small scope
+  --every N          only one in N of them
   --case N           shows one of these cases if it fails
   --twice            runs each seed twice and compares the two traces
-  --whole            with --seed: does not shrink
+  --whole            does not shrink
   --wire             shows what was sent, too
   --threads N        (default: the number of cores)
 ";
 
 /// What is asked for.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 struct Args {
     seeds: Option<Range>,
     seed: Option<u64>,
     case: Option<u64>,
     exhaustive: bool,
+    every: Option<u64>,
     twice: bool,
     whole: bool,
     wire: bool,
@@ -44,6 +50,7 @@ fn parse() -> Option<Args> {
             "--seed" => args.seed = Some(words.next()?.parse().ok()?),
             "--case" => args.case = Some(words.next()?.parse().ok()?),
             "--threads" => args.threads = Some(words.next()?.parse().ok()?),
+            "--every" => args.every = Some(words.next()?.parse().ok()?),
             "--exhaustive" => args.exhaustive = true,
             "--twice" => args.twice = true,
             "--whole" => args.whole = true,
@@ -71,7 +78,7 @@ pub(crate) fn main() -> ExitCode {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.unwrap_or(cores).max(1);
     let fine = if let Some(seeds) = args.seeds {
-        sweep(seeds, threads, args.twice, args.wire)
+        sweep(seeds, threads, &args)
     } else if let Some(seed) = args.seed {
         if args.whole {
             show_one(seed, args.wire)
@@ -90,7 +97,7 @@ pub(crate) fn main() -> ExitCode {
             false
         })
     } else {
-        try_all(threads, args.wire)
+        try_all(threads, args.every.unwrap_or(1).max(1), args.wire)
     };
     if fine {
         ExitCode::SUCCESS
@@ -111,9 +118,9 @@ pub(crate) fn show(how: &str, shrunk: &Shrunk) {
     }
 }
 
-fn try_all(threads: usize, wire: bool) -> bool {
+fn try_all(threads: usize, every: u64, wire: bool) -> bool {
     let start = Instant::now();
-    let report = exhaust(threads);
+    let report = exhaust(threads, every);
     println!(
         "{} of {} cases, {} operations, {:.1} s",
         report.cases,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use dlock_sim::{Outcome, Seed, run_seed, shrink};
 use parking_lot::Mutex;
 
-use super::show;
+use super::{Args, show};
 
 /// Seeds, from one to before another.
 #[derive(Debug, Clone, Copy)]
@@ -31,11 +31,18 @@ struct Found {
     faults: Vec<u64>,
     nanos: u64,
     excused: u64,
+    /// All traces: the same for the same seeds, in whatever order they were run.
+    traces: u64,
     failed: Vec<(u64, String)>,
 }
 
+/// After how many seeds a word is said about how far it is.
+const PROGRESS: usize = 1000;
+
+const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Runs seeds until one fails, tells how many, and shows the failure.
-pub(crate) fn sweep(seeds: Range, threads: usize, twice: bool, wire: bool) -> bool {
+pub(super) fn sweep(seeds: Range, threads: usize, args: &Args) -> bool {
     let start = Instant::now();
     let next = AtomicU64::new(seeds.from);
     let stop = AtomicBool::new(false);
@@ -48,12 +55,17 @@ pub(crate) fn sweep(seeds: Range, threads: usize, twice: bool, wire: bool) -> bo
                     if number >= seeds.to {
                         return;
                     }
-                    let (outcome, failure) = run(number, twice);
+                    let (outcome, failure) = run(number, args.twice);
                     let mut found = found.lock();
                     found.operations.push(outcome.operations);
                     found.faults.push(outcome.faults);
                     found.nanos += outcome.nanos;
                     found.excused += outcome.excused;
+                    found.traces ^= (outcome.hash ^ number).wrapping_mul(PRIME).rotate_left(32);
+                    let run = found.operations.len();
+                    if run.is_multiple_of(PROGRESS) {
+                        eprintln!("{run} seeds in {:.0} s", start.elapsed().as_secs_f64());
+                    }
                     if let Some(failure) = failure {
                         found.failed.push((number, failure));
                         stop.store(true, Ordering::Relaxed);
@@ -69,7 +81,9 @@ pub(crate) fn sweep(seeds: Range, threads: usize, twice: bool, wire: bool) -> bo
         return true;
     };
     println!("seed {seed}: {story}");
-    if let Some(shrunk) = shrink(*seed, wire) {
+    if !args.whole
+        && let Some(shrunk) = shrink(*seed, args.wire)
+    {
         show(&format!("--seed {seed}"), &shrunk);
     }
     false
@@ -108,10 +122,11 @@ fn summary(found: &mut Found, seconds: f64) {
         found.excused,
     );
     println!(
-        "{seconds:.1} s: {:.1} seeds/s, {:.0} operations/s, {:.0} simulated hours an hour",
+        "{seconds:.1} s: {:.1} seeds/s, {:.0} operations/s, {:.0} simulated hours an hour; traces {:016x}",
         seeds as f64 / seconds,
         operations as f64 / seconds,
         found.nanos as f64 / 1e9 / seconds,
+        found.traces,
     );
 }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use dlock::__private::Request;
 use dlock::{Client, Error, Mode, RwLock};
+use dlock_load::CutShort;
 
-use super::cut_short::CutShort;
 use super::hold::{Holding, hold};
 use super::sim::Sim;
 use crate::engine::{Nanos, ProcId};
 use crate::faults;
 use crate::history::Kind;
-use crate::judges::{Belief, Guard, Waiting};
+use crate::judges::{Belief, Guard, Told, Waiting};
 use crate::plan::{Op, Patience, Setup};
 
 /// Does one operation, from asking to giving back.
@@ -35,7 +35,7 @@ pub(crate) async fn act(sim: &Rc<Sim>, of: ProcId, task: u64, client: &Client, o
     let asking = ask(&lock, op.write, op.patience);
     let waiting = wait(sim, who, &op);
     let outcome = CutShort::new(asking, op.cancel).await;
-    drop(waiting);
+    waiting.end(Told::of(outcome.as_ref()));
     let Some(guard) = heard(sim, who, &op, outcome) else {
         return;
     };
@@ -94,12 +94,7 @@ pub(super) async fn ask(
 }
 
 /// What came of asking.
-fn heard<T>(
-    sim: &Sim,
-    who: Who,
-    op: &Op,
-    outcome: Option<Result<Option<T>, Error>>,
-) -> Option<T> {
+fn heard<T>(sim: &Sim, who: Who, op: &Op, outcome: Option<Result<Option<T>, Error>>) -> Option<T> {
     sim.count();
     let (tell, got) = match outcome {
         Some(Ok(Some(got))) => (None, Some(got)),
@@ -123,37 +118,41 @@ fn heard<T>(
 }
 
 /// Waits as long as this lives.
-struct Wait<'a>(&'a Sim, Option<u64>);
+struct Wait<'a>(&'a Sim, u64);
 
 fn wait<'a>(sim: &'a Sim, who: Who, op: &Op) -> Wait<'a> {
     sim.engine.tell(Kind::Client, || {
         let mode = if op.write { "write" } else { "read" };
-        let (owner, patience, cancel) = (&op.owner, op.patience, op.cancel);
-        let mut how = format!("{patience:?}");
-        if let Some(owner) = owner {
-            how += &format!(", owner {owner}");
-        }
-        if let Some(polls) = cancel {
-            how += &format!(", dropped at poll {polls}");
-        }
-        format!("p{} t{} asks to {mode} {:?} ({how})", who.of.0, who.task, op.locks)
+        let (owner, patience, cancel) = (op.owner, op.patience, op.cancel);
+        let owner = owner.map_or_else(String::new, |owner| format!(", owner {owner}"));
+        let dropped = cancel.map_or_else(String::new, |polls| format!(", dropped at poll {polls}"));
+        format!(
+            "p{} t{} asks to {mode} {:?} ({patience:?}{owner}{dropped})",
+            who.of.0, who.task, op.locks
+        )
     });
-    let number = (op.patience != Patience::Try).then(|| {
-        let waiting = Waiting {
-            of: who.of,
-            task: who.task,
-            locks: op.locks.clone(),
-        };
-        sim.judges.waits(sim.engine.now(), waiting)
-    });
-    Wait(sim, number)
+    let waiting = Waiting {
+        of: who.of,
+        task: who.task,
+        locks: op.locks.clone(),
+        write: op.write,
+        patience: op.patience,
+    };
+    Wait(sim, sim.judges.waits(sim.engine.now(), waiting))
+}
+
+impl Wait<'_> {
+    /// There is an answer.
+    fn end(self, told: Told) {
+        let Self(sim, number) = self;
+        sim.judges.look_at_answer(&sim.engine, number, told);
+    }
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        if let Some(number) = self.1 {
-            self.0.judges.stops_waiting(number);
-        }
+        let now = self.0.engine.now();
+        self.0.judges.stops_waiting(now, self.1);
     }
 }
 
@@ -176,7 +175,7 @@ async fn several(sim: &Rc<Sim>, who: Who, client: &Client, op: &Op) {
     let waiting = wait(sim, who, op);
     let asking = async { request.acquire().await.map(Some) };
     let outcome = CutShort::new(asking, op.cancel).await;
-    drop(waiting);
+    waiting.end(Told::of(outcome.as_ref()));
     let Some(grant) = heard(sim, who, op, outcome) else {
         return;
     };
@@ -193,6 +192,9 @@ async fn several(sim: &Rc<Sim>, who: Who, client: &Client, op: &Op) {
     let body = async move {
         let read: Vec<Option<u64>> = holdings.iter().map(Holding::read).collect();
         dlock::sim::sleep(Duration::from_nanos(op.hold)).await;
+        if op.until_lost && holdings.iter().any(Holding::is_lost) {
+            sim.judges.goes_on(&sim.engine, who.of);
+        }
         for (holding, read) in holdings.iter().zip(read) {
             holding.write(read);
         }

@@ -1,18 +1,22 @@
 //! Holding a lock: doing what it guards, taking it again, giving it back.
 
 use std::cell::Cell;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use dlock::RwLock;
 use dlock::sim::sleep;
+use dlock_load::CutShort;
 
 use super::act::{Who, ask};
-use super::cut_short::CutShort;
 use super::sim::Sim;
 use crate::history::Kind;
-use crate::judges::{Belief, Guard};
+use crate::judges::{Belief, Guard, Told};
 use crate::plan::{Ending, Op, Patience};
+
+/// How long a loss that is there may go untold.
+const UNHEARD: Duration = Duration::from_millis(1);
 
 /// A lock that somebody believes to hold. The belief ends with this.
 pub(super) struct Holding {
@@ -38,7 +42,11 @@ impl Holding {
         sim.engine.step("granted", task, &token.to_le_bytes());
         sim.engine.tell(Kind::Client, || {
             let mode = if write { "writes" } else { "reads" };
-            let lost = if guard.is_lost() { " (lost already)" } else { "" };
+            let lost = if guard.is_lost() {
+                " (lost already)"
+            } else {
+                ""
+            };
             format!("p{} t{task} {mode} lock {lock}, token {token}{lost}", of.0)
         });
         let number = sim.judges.granted(&sim.engine, belief.clone(), &guard);
@@ -53,6 +61,10 @@ impl Holding {
 
     fn guard(&self) -> Option<&Rc<Guard>> {
         self.guard.as_ref()
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.guard().is_some_and(|guard| guard.is_lost())
     }
 
     /// The first half of what the lock guards, if it is to be written.
@@ -81,11 +93,11 @@ impl Holding {
 
     fn end(&self) {
         if !self.ended.replace(true) {
-            self.sim.judges.ended(self.number);
+            let engine = &self.sim.engine;
+            let lost = self.sim.judges.ended(engine, self.number);
             let Belief { of, task, lock, .. } = self.belief;
-            self.sim.engine.step("ended", task, &[]);
-            self.sim.engine.tell(Kind::Client, || {
-                let lost = self.guard().is_some_and(|guard| guard.is_lost());
+            engine.step("ended", task, &[]);
+            engine.tell(Kind::Client, || {
                 let lost = if lost { " (lost)" } else { "" };
                 format!("p{} t{task} leaves lock {lock}{lost}", of.0)
             });
@@ -108,6 +120,12 @@ pub(super) async fn hold(sim: &Rc<Sim>, holding: Holding, op: &Op, lock: &RwLock
         let asked = sim.engine.now();
         let again = ask(lock, inner.write, patience).await;
         sim.count();
+        // Only who reads and wants to write may have to wait for other readers.
+        if op.write || !inner.write {
+            let told = Told::of(Some(&again));
+            let judges = &sim.judges;
+            judges.look_at_reentry(&sim.engine, asked, inner.patience, told);
+        }
         match again {
             Ok(Some(guard)) => {
                 let now = sim.engine.now();
@@ -132,19 +150,28 @@ async fn linger(holding: &Holding, op: &Op) {
     }
     let rest = sleep(Duration::from_nanos(op.hold));
     let Some(guard) = holding.guard() else { return };
-    if op.until_lost {
+    if !op.until_lost {
+        rest.await;
+        return;
+    }
+    let mut lost = pin!(guard.lost());
+    tokio::select! {
+        biased;
+        () = &mut lost => return,
+        () = rest => {}
+    }
+    if guard.is_lost() {
         tokio::select! {
             biased;
-            () = guard.lost() => {}
-            () = rest => {}
+            () = lost => {}
+            () = sleep(UNHEARD) => holding.sim.judges.is_not_told(&holding.sim.engine),
         }
-    } else {
-        rest.await;
     }
 }
 
 async fn end(holding: Holding, ending: Ending) {
     let engine = Rc::clone(&holding.sim.engine);
+    let judges = Rc::clone(&holding.sim.judges);
     let task = holding.belief.task;
     let Some(guard) = holding.give_up() else {
         return;
@@ -161,6 +188,9 @@ async fn end(holding: Holding, ending: Ending) {
         Ending::Release => {
             let outcome = releasing.await;
             engine.step("released", task, &[u8::from(outcome.is_ok())]);
+            if let Err(error) = outcome {
+                judges.look_at_release(&engine, &error);
+            }
         }
         Ending::Cancelled => {
             // Dropped at its first await point.

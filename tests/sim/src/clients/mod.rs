@@ -1,7 +1,6 @@
 //! Simulated processes at work: each has a client, and tasks that take locks.
 
 mod act;
-mod cut_short;
 mod hold;
 mod process;
 mod sim;

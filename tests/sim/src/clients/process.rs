@@ -19,27 +19,25 @@ pub(crate) fn start(sim: &Rc<Sim>, index: usize) {
     let of = sim.engine.start_process(plan.number, plan.ppm);
     let cursors = {
         let mut processes = sim.processes.borrow_mut();
-        match processes.get_mut(index) {
-            Some(running) => {
-                running.of = of;
-                running.client = None;
-                running.ending = false;
-                Rc::clone(&running.cursors)
-            }
-            None => {
-                let cursors = Rc::new(plan.tasks.iter().map(|_| Cell::new(0)).collect());
-                processes.push(Running {
-                    of,
-                    client: None,
-                    cursors: Rc::clone(&cursors),
-                    ending: false,
-                });
-                cursors
-            }
+        if let Some(running) = processes.get_mut(index) {
+            running.of = of;
+            running.client = None;
+            running.ending = false;
+            Rc::clone(&running.cursors)
+        } else {
+            let cursors = Rc::new(plan.tasks.iter().map(|_| Cell::new(0)).collect());
+            processes.push(Running {
+                of,
+                client: None,
+                cursors: Rc::clone(&cursors),
+                ending: false,
+            });
+            cursors
         }
     };
-    sim.engine
-        .tell(Kind::Client, || format!("p{} starts ({})", of.0, plan.number));
+    sim.engine.tell(Kind::Client, || {
+        format!("p{} starts ({})", of.0, plan.number)
+    });
     let main = main(Rc::clone(sim), index, of, cursors, Worker::new(sim));
     sim.engine.spawn_in(of, Box::pin(main));
 }
@@ -68,8 +66,9 @@ async fn main(
         match built {
             Ok(client) => break client,
             Err(error) => {
-                sim.engine
-                    .tell(Kind::Client, || format!("p{} cannot connect: {error}", of.0));
+                sim.engine.tell(Kind::Client, || {
+                    format!("p{} cannot connect: {error}", of.0)
+                });
                 sleep(Duration::from_millis(50)).await;
             }
         }

@@ -33,7 +33,10 @@ pub(super) fn printable(bytes: &[u8]) -> String {
         .collect();
     let mut line = words.join(" ");
     if line.len() > 300 {
-        let end = (0..300).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+        let end = (0..300)
+            .rev()
+            .find(|at| line.is_char_boundary(*at))
+            .unwrap_or(0);
         line.truncate(end);
         line.push('…');
     }

@@ -8,10 +8,9 @@ use std::time::Duration;
 use super::clock::Clock;
 use super::network::{Network, Pace};
 use super::process::{End, ProcId, Process};
-use super::random::Random;
 use super::tasks::{Task, Tasks};
 use super::timers::Timers;
-use super::{MS, Nanos, SECOND};
+use super::{MS, Nanos, Random, SECOND};
 use crate::history::{Kind, Trace};
 use crate::server::{Fleet, NodeId};
 
@@ -100,7 +99,12 @@ impl Engine {
     }
 
     /// What servers have written since.
-    pub(super) fn written(&self) -> (Vec<(crate::server::ConnId, crate::server::Output)>, Vec<crate::server::Link>) {
+    pub(super) fn written(
+        &self,
+    ) -> (
+        Vec<(crate::server::ConnId, crate::server::Output)>,
+        Vec<crate::server::Link>,
+    ) {
         let mut fleet = self.fleet.borrow_mut();
         (fleet.take_output(), fleet.take_links())
     }
@@ -210,6 +214,8 @@ impl Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("now", &self.now).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("now", &self.now)
+            .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! What arrives at either end of a connection, and what servers send.
 
-use super::core::Engine;
 use super::bytes::{is_message, length_of_request, printable};
+use super::core::Engine;
 use super::network::Parcel;
 use super::stream::State;
 use crate::history::Kind;
@@ -17,9 +17,7 @@ impl Engine {
             Parcel::Request(stream, bytes) => self.request(stream, &bytes),
             Parcel::Answer(stream, bytes) => {
                 self.step("answer", stream, &bytes);
-                self.tell(Kind::Wire, || {
-                    format!("#{stream} <- {}", printable(&bytes))
-                });
+                self.tell(Kind::Wire, || format!("#{stream} <- {}", printable(&bytes)));
                 let mut net = self.net.borrow_mut();
                 if let Some(one) = net.streams.get(stream) {
                     one.inbox.extend_from_slice(&bytes);
@@ -72,7 +70,9 @@ impl Engine {
                 .get(stream)
                 .and_then(|one| Some((one.of, one.node, one.conn?)))
         };
-        let Some((of, node, conn)) = found else { return };
+        let Some((of, node, conn)) = found else {
+            return;
+        };
         self.step("request", stream, bytes);
         self.tell(Kind::Wire, || {
             format!("#{stream} p{} -> n{} {}", of.0, node.0, printable(bytes))
@@ -114,7 +114,9 @@ impl Engine {
         if net.bus.is_cut(pair) && link.item.kind() != LinkKind::Changes {
             return;
         }
-        let delay = net.bus.delay(pair, link.item.kind(), self.now(), &mut random);
+        let delay = net
+            .bus
+            .delay(pair, link.item.kind(), self.now(), &mut random);
         net.send(delay, Parcel::Link(Box::new(link)));
     }
 

@@ -26,7 +26,7 @@ impl Engine {
             std::mem::take(&mut path.stalled)
         };
         if how == Mend::Reset {
-            for stream in stalled.iter().filter_map(|parcel| parcel.stream()) {
+            for stream in stalled.iter().filter_map(Parcel::stream) {
                 self.reset(stream.0);
             }
             return;
@@ -37,7 +37,12 @@ impl Engine {
                 continue;
             };
             let path = net.path(of, node);
-            if if up { path.cut_requests } else { path.cut_answers } > 0 {
+            if if up {
+                path.cut_requests
+            } else {
+                path.cut_answers
+            } > 0
+            {
                 path.stalled.push(parcel);
                 continue;
             }

@@ -8,7 +8,6 @@ mod deliver;
 mod disturb;
 mod network;
 mod process;
-mod random;
 mod stream;
 mod tasks;
 mod timers;
@@ -18,12 +17,4 @@ mod world;
 pub(crate) use self::core::{Engine, Watch};
 pub(crate) use self::network::{Cut, HoldBack, Mend, Messages, Pace};
 pub(crate) use self::process::{End, ProcId};
-pub(crate) use self::random::Random;
-
-/// Nanoseconds since the simulation began.
-pub(crate) type Nanos = u64;
-
-/// A millisecond.
-pub(crate) const MS: Nanos = 1_000_000;
-/// A second.
-pub(crate) const SECOND: Nanos = 1000 * MS;
+pub(crate) use dlock_load::{MS, Nanos, Random, SECOND};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Random;
 use super::process::ProcId;
-use super::random::Random;
 use super::stream::Streams;
 use super::{MS, Nanos};
 use crate::server::{Link, LinkKind, NodeId};
@@ -134,7 +134,11 @@ impl Bus {
     /// Cuts servers off from each other, in one direction; or no longer.
     pub(crate) fn cut(&mut self, from: NodeId, to: NodeId, cut: bool) {
         let cuts = self.cut.entry((from, to)).or_default();
-        *cuts = if cut { *cuts + 1 } else { cuts.saturating_sub(1) };
+        *cuts = if cut {
+            *cuts + 1
+        } else {
+            cuts.saturating_sub(1)
+        };
     }
 
     pub(super) fn delay(
@@ -194,7 +198,11 @@ impl Network {
         if one.random.chance(pace.lost) {
             delay += pace.spike;
         }
-        let last = if up { &mut one.last_up } else { &mut one.last_down };
+        let last = if up {
+            &mut one.last_up
+        } else {
+            &mut one.last_down
+        };
         *last = (*last).max(now + delay);
         *last
     }
@@ -206,9 +214,7 @@ impl Network {
     }
 
     pub(crate) fn next_due(&self) -> Option<Nanos> {
-        self.on_its_way
-            .first_key_value()
-            .map(|((at, _), _)| *at)
+        self.on_its_way.first_key_value().map(|((at, _), _)| *at)
     }
 
     /// What arrives next, unless it is on a path that is cut: then it stalls there.
@@ -222,7 +228,12 @@ impl Network {
                 continue;
             };
             let path = self.path(of, node);
-            if if up { path.cut_requests } else { path.cut_answers } == 0 {
+            if if up {
+                path.cut_requests
+            } else {
+                path.cut_answers
+            } == 0
+            {
                 return Some(parcel);
             }
             path.stalled.push(parcel);

@@ -1,8 +1,8 @@
 //! Simulated processes.
 
 use super::Nanos;
+use super::Random;
 use super::clock::Clock;
-use super::random::Random;
 
 /// One of the processes. The first is the simulation itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

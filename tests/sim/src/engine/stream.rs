@@ -1,12 +1,13 @@
 //! Connections of clients, as both ends see them.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::task::Waker;
 
+use rustc_hash::FxBuildHasher;
+
 use super::Nanos;
+use super::Random;
 use super::process::ProcId;
-use super::random::Random;
 use crate::server::{ConnId, NodeId};
 
 /// How far a connection has come, for the client.
@@ -40,13 +41,11 @@ pub(crate) struct Stream {
     pub(crate) hung_up: bool,
 }
 
-type Fixed = BuildHasherDefault<DefaultHasher>;
-
 /// All connections. They stay until both ends are gone.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    all: HashMap<u64, Stream, Fixed>,
-    by_conn: HashMap<ConnId, u64, Fixed>,
+    all: HashMap<u64, Stream, FxBuildHasher>,
+    by_conn: HashMap<ConnId, u64, FxBuildHasher>,
     opened: u64,
 }
 

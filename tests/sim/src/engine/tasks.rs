@@ -7,8 +7,8 @@ use std::task::{Wake, Waker};
 
 use parking_lot::Mutex;
 
+use super::Random;
 use super::process::ProcId;
-use super::random::Random;
 
 /// The client's are `Send`, those of the simulation need not be.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()>>>;

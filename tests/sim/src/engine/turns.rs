@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 use super::Nanos;
 use super::core::{Call, Engine};
 use super::process::ProcId;
+use crate::server::Fleet;
 
 /// How many turns of tasks at one instant are taken for an endless loop.
 const BUSY: u64 = 200_000;
@@ -72,7 +73,11 @@ impl Engine {
     }
 
     fn next_due(&self) -> Nanos {
-        let call = self.calls.borrow().first_key_value().map(|((at, _), _)| *at);
+        let call = self
+            .calls
+            .borrow()
+            .first_key_value()
+            .map(|((at, _), _)| *at);
         let timer = self.timers.borrow_mut().next_due();
         let parcel = self.net.borrow().next_due();
         let others = [call, timer, parcel].into_iter().flatten().min();
@@ -84,7 +89,10 @@ impl Engine {
         let now = self.now();
         let call = {
             let mut calls = self.calls.borrow_mut();
-            calls.first_entry().filter(|call| call.key().0 <= now).map(|call| call.remove())
+            calls
+                .first_entry()
+                .filter(|call| call.key().0 <= now)
+                .map(|call| call.remove())
         };
         if let Some(call) = call {
             call(self);
@@ -102,7 +110,7 @@ impl Engine {
         }
         if self.tick.get() <= now {
             self.tick.set(now + self.tick_every.get());
-            self.with_fleet(|fleet, time| fleet.tick(time));
+            self.with_fleet(Fleet::tick);
         }
     }
 }

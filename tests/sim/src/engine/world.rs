@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use dlock::sim::{Task, World};
 
+use super::Random;
 use super::core::Engine;
 use super::network::Parcel;
-use super::random::Random;
 use super::stream::State;
 
 impl World for Engine {

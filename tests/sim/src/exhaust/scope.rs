@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Pace};
 use crate::plan::{
-    Ending, Fault, FaultPlan, Op, Patience, Plan, ProcessPlan, Setup, Shape, TaskPlan, When,
+    Ending, Fault, FaultPlan, Op, Outcome, Patience, Plan, ProcessPlan, Setup, Shape, TaskPlan,
+    When,
 };
 use crate::run::run_plan;
 use crate::server::Flavour;
@@ -81,13 +82,18 @@ fn faults() -> Vec<Option<Fault>> {
             }),
         ]);
     }
-    for call_off in [false, true] {
+    for outcome in [
+        Outcome::Moves { told: true },
+        Outcome::Stays {
+            source_first: false,
+        },
+        Outcome::Stays { source_first: true },
+    ] {
         faults.push(Some(Fault::Migrate {
             lock: 0,
             to: 0,
             steps: [MS / 2; 4],
-            call_off,
-            tell: true,
+            outcome,
         }));
     }
     for at_call in [3, 5] {
@@ -135,7 +141,11 @@ fn plan(case: u64) -> Plan {
         number: number as u64,
         shape: Shape::Even,
         ops: (0..tasks[number].len() as u64).collect(),
-        given: Some((tasks[number].iter()).map(|kind| op(*kind, number)).collect()),
+        given: Some(
+            (tasks[number].iter())
+                .map(|kind| op(*kind, number))
+                .collect(),
+        ),
     };
     let homes: &[&[usize]] = if apart {
         &[&[0], &[1], &[2]]
@@ -171,7 +181,11 @@ fn plan(case: u64) -> Plan {
 fn setup(slots: bool) -> Setup {
     let masters = if slots { 2 } else { 0 };
     Setup {
-        flavour: if slots { Flavour::Redis62 } else { Flavour::Redis70 },
+        flavour: if slots {
+            Flavour::Redis62
+        } else {
+            Flavour::Redis70
+        },
         masters,
         replicas: 0,
         full_coverage: false,
@@ -207,24 +221,29 @@ fn op(kind: usize, number: usize) -> Op {
         hold: MS,
         until_lost: false,
         inner: None,
-        ending: if number == 1 { Ending::Drop } else { Ending::Release },
+        ending: if number == 1 {
+            Ending::Drop
+        } else {
+            Ending::Release
+        },
         rest: number as u64 * 400_000,
     }
 }
 
-/// Tries all cases, in so many threads.
+/// Tries all cases, or one in so many, in so many threads.
 #[must_use]
-pub fn exhaust(threads: usize) -> Report {
-    let (next, operations) = (AtomicU64::new(0), AtomicU64::new(0));
+pub fn exhaust(threads: usize, every: u64) -> Report {
+    let [next, tried, operations] = [(); 3].map(|()| AtomicU64::new(0));
     let (stop, failed) = (AtomicBool::new(false), Mutex::new(None));
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    let case = next.fetch_add(1, Ordering::Relaxed);
+                    let case = next.fetch_add(every, Ordering::Relaxed);
                     if case >= cases() {
                         return;
                     }
+                    tried.fetch_add(1, Ordering::Relaxed);
                     let outcome = run_plan(plan(case), false, false);
                     operations.fetch_add(outcome.operations, Ordering::Relaxed);
                     if let Some((promise, story)) = outcome.violation {
@@ -236,7 +255,7 @@ pub fn exhaust(threads: usize) -> Report {
         }
     });
     Report {
-        cases: next.into_inner().min(cases()),
+        cases: tried.into_inner(),
         failed: failed.into_inner(),
         operations: operations.into_inner(),
     }

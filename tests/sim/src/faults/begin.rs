@@ -24,36 +24,52 @@ pub(crate) fn look(sim: &Rc<Sim>) {
 }
 
 /// Something is wrong until the end of this.
-pub(super) struct AtWork(Rc<Sim>);
+pub(super) struct AtWork {
+    sim: Rc<Sim>,
+    harmless: bool,
+}
 
 impl AtWork {
-    pub(super) fn new(sim: &Rc<Sim>) -> Self {
+    fn new(sim: &Rc<Sim>, harmless: bool) -> Self {
         sim.at_work.set(sim.at_work.get() + 1);
         sim.judges.calm(None);
-        Self(Rc::clone(sim))
+        if !harmless {
+            sim.harm.set(sim.harm.get() + 1);
+            sim.judges.unharmed(None);
+        }
+        Self {
+            sim: Rc::clone(sim),
+            harmless,
+        }
     }
 
     /// Does something later, which ends this unless it takes it along.
-    pub(super) fn then(
-        self,
-        after: Nanos,
-        act: impl FnOnce(&Engine, Self) + 'static,
-    ) {
-        let engine = Rc::clone(&self.0.engine);
-        engine.at(engine.now() + after, Box::new(move |engine| act(engine, self)));
+    pub(super) fn then(self, after: Nanos, act: impl FnOnce(&Engine, Self) + 'static) {
+        let engine = Rc::clone(&self.sim.engine);
+        engine.at(
+            engine.now() + after,
+            Box::new(move |engine| act(engine, self)),
+        );
     }
 
     pub(super) fn sim(&self) -> &Rc<Sim> {
-        &self.0
+        &self.sim
     }
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        let left = self.0.at_work.get() - 1;
-        self.0.at_work.set(left);
-        if left == 0 {
-            self.0.judges.calm(Some(self.0.engine.now()));
+        let Self { sim, harmless } = self;
+        let now = sim.engine.now();
+        sim.at_work.set(sim.at_work.get() - 1);
+        if sim.at_work.get() == 0 {
+            sim.judges.calm(Some(now));
+        }
+        if !*harmless {
+            sim.harm.set(sim.harm.get() - 1);
+            if sim.harm.get() == 0 {
+                sim.judges.unharmed(Some(now));
+            }
         }
     }
 }
@@ -64,7 +80,7 @@ fn begin(sim: &Rc<Sim>, planned: &FaultPlan) {
     sim.begun_at.borrow_mut().push((planned.number, now));
     sim.engine.step("fault", 0, &[]);
     sim.engine.tell(Kind::Fault, || format!("{fault:?}"));
-    let at_work = AtWork::new(sim);
+    let at_work = AtWork::new(sim, fault.is_harmless());
     if let Some(at_work) = processes::begin(at_work, fault) {
         servers::begin(at_work, fault);
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::begin::AtWork;
-use super::servers::{excuse, order};
+use super::servers::{clocks_differ, excuse, order};
 use super::slots::is_replaced;
 use crate::clients::Sim;
 use crate::engine::Nanos;
@@ -11,16 +11,22 @@ use crate::judges::Scope;
 use crate::server::{FailKind, NodeId, Promotion, Role};
 
 pub(super) fn restart(at_work: AtWork, node: NodeId, with_data: bool, after: Nanos) {
-    let sim = Rc::clone(at_work.sim());
+    loses_all(at_work.sim(), node, with_data);
+    let engine = Rc::clone(&at_work.sim().engine);
+    engine.with_fleet(|fleet, _| fleet.kill(node));
+    at_work.then(after, move |engine, at_work| {
+        // Another restart may have come between.
+        loses_all(at_work.sim(), node, with_data);
+        engine.with_fleet(|fleet, now| fleet.restart(now, node, with_data));
+    });
+}
+
+fn loses_all(sim: &Sim, node: NodeId, with_data: bool) {
     let master = sim.engine.fleet(|fleet| fleet.role(node) == Role::Master);
     if !with_data && master {
         let what = "restart without data";
-        excuse(&sim, what, Scope::Node(node), None, false);
+        excuse(sim, what, Scope::Node(node), None, false);
     }
-    sim.engine.with_fleet(|fleet, _| fleet.kill(node));
-    at_work.then(after, move |engine, _| {
-        engine.with_fleet(|fleet, now| fleet.restart(now, node, with_data));
-    });
 }
 
 /// A master that has a replica, and the replica.
@@ -61,7 +67,9 @@ pub(super) fn fail_over(
         let sim = at_work.sim();
         is_replaced(sim, master);
         let what = "failover that lost writes";
-        excuse(sim, what, Scope::Node(master), Some(master), false);
+        // What the old one grants in vain has tokens of its own clock.
+        let tokens = clocks_differ(sim, master, replica);
+        excuse(sim, what, Scope::Node(master), Some(master), tokens);
         engine.with_fleet(|fleet, now| fleet.promote(now, replica, Promotion::Automatic));
         at_work.then(wakes, move |engine, _| {
             engine.with_fleet(|fleet, now| {

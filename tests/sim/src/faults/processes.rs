@@ -149,6 +149,7 @@ fn shut_down(at_work: AtWork, process: usize, restart: Option<Nanos>) {
         let outcome = client.shutdown().await;
         drop(client);
         let sim = Rc::clone(at_work.sim());
+        sim.judges.is_shut_down(of, sim.engine.now());
         sim.engine.tell(Kind::Client, || {
             format!("p{} is shut down: {outcome:?}", of.0)
         });

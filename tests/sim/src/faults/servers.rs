@@ -5,14 +5,20 @@ use std::rc::Rc;
 use super::begin::AtWork;
 use super::deaths::{fail_over, fail_script, pair, restart};
 use super::processes::node;
-use super::slots::{Steps, is_replaced, migrate};
+use super::slots::{is_replaced, migrate};
 use crate::clients::Sim;
 use crate::engine::{MS, Random};
 use crate::judges::{Excuse, Scope};
 use crate::plan::Fault;
 use crate::server::{NodeId, Promotion, WakeOrder};
 
-pub(super) fn excuse(sim: &Sim, what: &'static str, scope: Scope, deposed: Option<NodeId>, tokens: bool) {
+pub(super) fn excuse(
+    sim: &Sim,
+    what: &'static str,
+    scope: Scope,
+    deposed: Option<NodeId>,
+    tokens: bool,
+) {
     let excuse = Excuse {
         what,
         scope,
@@ -23,6 +29,28 @@ pub(super) fn excuse(sim: &Sim, what: &'static str, scope: Scope, deposed: Optio
     let locks = Sim::locks(&sim.plan);
     sim.judges.excuse(&sim.engine, excuse, locks);
 }
+
+/// Whether the clocks of two servers differ by more than does no harm.
+pub(super) fn clocks_differ(sim: &Sim, one: NodeId, other: NodeId) -> bool {
+    let now = sim.engine.time();
+    sim.engine.fleet(|fleet| {
+        let times = [one, other].map(|node| fleet.server_micros(now, node));
+        times[0].abs_diff(times[1]) > MOST_APART
+    })
+}
+
+/// Deadlines go with a lock to another server as absolute times: where clocks differ, leases do.
+pub(super) fn excuse_clocks(sim: &Sim, locks: Vec<usize>, from: NodeId, to: NodeId) {
+    if !clocks_differ(sim, from, to) {
+        return;
+    }
+    for lock in locks {
+        excuse(sim, "clocks that differ", Scope::Lock(lock), None, true);
+    }
+}
+
+/// By how much clocks may differ without harm (us).
+const MOST_APART: u64 = 1000;
 
 pub(super) fn order(clients_first: bool) -> WakeOrder {
     if clients_first {
@@ -76,6 +104,8 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) {
         Fault::HandOver { node: number } => {
             if let Some((master, replica)) = pair(&sim, number) {
                 is_replaced(&sim, master);
+                let locks = (0..Sim::locks(&sim.plan)).filter(|lock| home(&sim, *lock).0 == master);
+                excuse_clocks(&sim, locks.collect(), master, replica);
                 engine.with_fleet(|fleet, now| {
                     fleet.promote(now, replica, Promotion::Coordinated);
                 });
@@ -145,12 +175,18 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
             micros,
         } => {
             let node = node(&sim, number);
-            let far = micros.abs() > 1000;
+            let far = micros.unsigned_abs() > MOST_APART;
             if micros < 0 {
                 sim.judges.set_back();
             }
             if far {
-                excuse(&sim, "clock step", Scope::Node(node), None, micros < -MINUTE);
+                excuse(
+                    &sim,
+                    "clock step",
+                    Scope::Node(node),
+                    None,
+                    micros < -MINUTE,
+                );
                 // Deadlines move to other nodes as absolute times.
                 for other in engine.fleet(|fleet| fleet.nodes().collect::<Vec<_>>()) {
                     excuse(&sim, "clocks that differ", Scope::Node(other), None, true);
@@ -162,16 +198,8 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
             lock,
             to,
             steps,
-            call_off,
-            tell,
-        } => {
-            let steps = Steps {
-                pauses: steps,
-                call_off,
-                tell,
-            };
-            migrate(at_work, lock, to, steps);
-        }
+            outcome,
+        } => migrate(at_work, lock, to, steps, outcome),
         _ => {}
     }
 }

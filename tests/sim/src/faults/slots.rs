@@ -3,22 +3,18 @@
 use std::rc::Rc;
 
 use super::begin::AtWork;
-use super::servers::{excuse, home};
+use super::servers::{excuse, excuse_clocks, home};
 use crate::clients::Sim;
 use crate::engine::{Engine, MS, Nanos, SECOND};
 use crate::judges::{Scope, slot_of};
+use crate::plan::Outcome;
 use crate::server::{Migration, NodeId, Role};
 
-/// How the steps of a migration follow each other.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
-    pub(super) pauses: [Nanos; 4],
-    pub(super) call_off: bool,
-    pub(super) tell: bool,
-}
+/// What passes between the steps of a migration.
+type Pauses = [Nanos; 4];
 
 /// The steps of a migration, or of one that is called off.
-pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
+pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, outcome: Outcome) {
     let sim = Rc::clone(at_work.sim());
     let lock = lock % Sim::locks(&sim.plan);
     let (from, _) = home(&sim, lock);
@@ -39,20 +35,25 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, steps: Steps) {
         .with_fleet(|fleet, now| fleet.migrate_begin(now, slot, to));
     let Some(migration) = begun else { return };
     sim.moving.borrow_mut().push(migration);
-    step(at_work, migration, steps.pauses[0], move |engine, at_work| {
+    step(at_work, migration, pauses[0], move |engine, at_work| {
+        carries(&at_work, migration);
         engine.with_fleet(|fleet, now| fleet.migrate_keys(now, &migration, usize::MAX));
-        step(at_work, migration, steps.pauses[1], move |engine, at_work| {
-            if steps.call_off {
-                take_back(engine, at_work, migration, steps);
-            } else {
-                finish(at_work, migration, steps);
-            }
-        });
+        step(
+            at_work,
+            migration,
+            pauses[1],
+            move |engine, at_work| match outcome {
+                Outcome::Moves { told } => finish(at_work, migration, pauses[2], told),
+                Outcome::Stays { source_first } => {
+                    take_back(engine, at_work, migration, pauses, source_first);
+                }
+            },
+        );
     });
 }
 
 /// Does a step when its time has come and both servers answer. If one of them is no master any more, the migration is
-/// over: its successor knows nothing of it.
+/// over: on most versions its successor knows nothing of it.
 fn step(
     at_work: AtWork,
     migration: Migration,
@@ -61,55 +62,77 @@ fn step(
 ) {
     at_work.then(after, move |engine, at_work| {
         let both = [migration.from, migration.to];
-        let up = |node: NodeId| {
-            engine.fleet(|fleet| fleet.is_alive(node) && !fleet.is_asleep(node))
-        };
+        let up =
+            |node: NodeId| engine.fleet(|fleet| fleet.is_alive(node) && !fleet.is_asleep(node));
         let serves = |node: NodeId| engine.fleet(|fleet| fleet.role(node) == Role::Master);
         if !both.into_iter().all(up) {
             step(at_work, migration, 50 * MS, act);
         } else if both.into_iter().all(serves) {
             act(engine, at_work);
         } else {
-            engine.with_fleet(|fleet, now| {
-                fleet.migrate_forget(now, &migration);
-                fleet.migrate_call_off(now, &migration);
-            });
+            engine.with_fleet(|fleet, now| fleet.migrate_abandon(now, &migration));
             moved(&at_work, migration);
         }
     });
 }
 
-/// Once all keys have gone.
-fn finish(at_work: AtWork, migration: Migration, steps: Steps) {
-    let left = at_work.sim().engine.with_fleet(|fleet, now| {
-        let left = fleet.migrate_keys(now, &migration, usize::MAX);
-        if left == 0 {
+/// Once all keys have gone, and the new owner has heard of the latest epoch: if two took the same, the slot might go
+/// back without its keys.
+fn finish(at_work: AtWork, migration: Migration, pause: Nanos, told: bool) {
+    carries(&at_work, migration);
+    let done = at_work.sim().engine.with_fleet(|fleet, now| {
+        let ready = fleet.migrate_keys(now, &migration, usize::MAX) == 0
+            && fleet.has_heard_of_the_latest_epoch(migration.to);
+        if ready {
             fleet.migrate_finish(now, &migration);
         }
-        left
+        ready
     });
-    if left > 0 {
+    if !done {
         step(at_work, migration, 50 * MS, move |_, at_work| {
-            finish(at_work, migration, steps);
+            finish(at_work, migration, pause, told);
         });
         return;
     }
     // Otherwise the bus is first, as a rule; an operator tells in any case.
-    let told = steps.pauses[2] + if steps.tell { 0 } else { 2 * SECOND };
-    step(at_work, migration, told, move |engine, at_work| {
-        engine.with_fleet(|fleet, now| fleet.migrate_tell(now, &migration));
+    let later = if told { 0 } else { 2 * SECOND };
+    step(at_work, migration, pause + later, move |engine, at_work| {
+        engine.with_fleet(|fleet, now| {
+            if fleet.owner(migration.slot) == migration.to {
+                fleet.migrate_tell(now, &migration);
+            } else {
+                // It has been taken from there since. Told of it, its old master would leave it to nobody.
+                fleet.migrate_call_off(now, &migration);
+            }
+        });
         at_work.then(100 * MS, move |_, at_work| moved(&at_work, migration));
     });
 }
 
-/// In the order that operators are asked to keep: the importing node first.
-fn take_back(engine: &Engine, at_work: AtWork, migration: Migration, steps: Steps) {
-    engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
-    bring_back(at_work, migration, steps, steps.pauses[2]);
+/// In the order that operators are asked to keep, the importing node first, or the other way round: then whoever was sent
+/// to the importing node before may be served there.
+fn take_back(
+    engine: &Engine,
+    at_work: AtWork,
+    migration: Migration,
+    pauses: Pauses,
+    source_first: bool,
+) {
+    if !source_first {
+        engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
+    }
+    bring_back(at_work, migration, pauses[2], pauses[3], source_first);
 }
 
-fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos) {
+fn bring_back(
+    at_work: AtWork,
+    migration: Migration,
+    after: Nanos,
+    then: Nanos,
+    source_first: bool,
+) {
     step(at_work, migration, after, move |engine, at_work| {
+        carries(&at_work, migration);
         let left = engine.with_fleet(|fleet, now| {
             let left = fleet.migrate_back(now, &migration, usize::MAX);
             if left == 0 {
@@ -118,11 +141,33 @@ fn bring_back(at_work: AtWork, migration: Migration, steps: Steps, after: Nanos)
             left
         });
         if left > 0 {
-            bring_back(at_work, migration, steps, 50 * MS);
+            bring_back(at_work, migration, 50 * MS, then, source_first);
             return;
         }
-        at_work.then(steps.pauses[3], move |_, at_work| moved(&at_work, migration));
+        if source_first {
+            let sim = at_work.sim();
+            for lock in locks_in(sim, migration.slot) {
+                let what = "a slot closed where it came from first";
+                excuse(sim, what, Scope::Lock(lock), None, false);
+            }
+        }
+        step(at_work, migration, then, move |engine, at_work| {
+            engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
+            moved(&at_work, migration);
+        });
     });
+}
+
+fn locks_in(sim: &Sim, slot: u16) -> Vec<usize> {
+    let locks = 0..Sim::locks(&sim.plan);
+    locks.filter(|lock| slot_of(*lock) == slot).collect()
+}
+
+/// Keys go from one to the other, either way.
+fn carries(at_work: &AtWork, migration: Migration) {
+    let sim = at_work.sim();
+    let locks = locks_in(sim, migration.slot);
+    excuse_clocks(sim, locks, migration.from, migration.to);
 }
 
 fn moved(at_work: &AtWork, migration: Migration) {

@@ -19,7 +19,6 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Trace {
     hash: u64,
-    steps: u64,
     timeline: Option<Vec<(u64, Kind, String)>>,
 }
 
@@ -30,7 +29,6 @@ impl Trace {
     pub(crate) fn new(told: bool) -> Self {
         Self {
             hash: PRIME,
-            steps: 0,
             timeline: told.then(Vec::new),
         }
     }
@@ -41,7 +39,6 @@ impl Trace {
 
     /// Something happened.
     pub(crate) fn step(&mut self, now: u64, what: &str, whom: u64, bytes: &[u8]) {
-        self.steps += 1;
         self.add(now);
         self.add(whom);
         self.bytes(what.as_bytes());
@@ -72,11 +69,6 @@ impl Trace {
     /// The same for two runs in which the same happened.
     pub(crate) fn hash(&self) -> u64 {
         self.hash
-    }
-
-    /// How many steps there were.
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps
     }
 
     /// The story, without the wire unless it is wanted.

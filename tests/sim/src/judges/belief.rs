@@ -4,58 +4,12 @@
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
-use dlock::{ErrorKind, Held, LossReason, ReadGuard, WriteGuard};
-
 use super::Judges;
 use super::excuses::Claim;
+use super::guard::Guard;
+use super::record::process_of;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::history::Kind;
-
-/// Whatever a task holds a lock by.
-#[derive(Debug)]
-pub(crate) enum Guard {
-    Read(ReadGuard),
-    Write(WriteGuard),
-    Several(Held),
-}
-
-impl Guard {
-    pub(crate) fn token(&self) -> u64 {
-        match self {
-            Self::Read(guard) => guard.fencing_token(),
-            Self::Write(guard) => guard.fencing_token(),
-            Self::Several(held) => held.fencing_token(),
-        }
-        .as_u64()
-    }
-
-    pub(crate) fn is_lost(&self) -> bool {
-        match self {
-            Self::Read(guard) => guard.is_lost(),
-            Self::Write(guard) => guard.is_lost(),
-            Self::Several(held) => held.is_lost(),
-        }
-    }
-
-    /// Whether its lease has run out. One of several may, while the others are waited for.
-    fn is_expired(&self) -> bool {
-        let checked = match self {
-            Self::Read(guard) => guard.check(),
-            Self::Write(guard) => guard.check(),
-            Self::Several(_) => Ok(()),
-        };
-        let expired = ErrorKind::Lost(LossReason::Expired);
-        checked.is_err_and(|error| error.kind() == expired)
-    }
-
-    pub(crate) async fn lost(&self) {
-        match self {
-            Self::Read(guard) => guard.lost().await,
-            Self::Write(guard) => guard.lost().await,
-            Self::Several(held) => held.lost().await,
-        }
-    }
-}
 
 /// Somebody believes to hold a lock.
 #[derive(Debug, Clone)]
@@ -74,9 +28,29 @@ pub(crate) struct Belief {
 /// All of them, by number; and the largest token that each owner believed in, of each lock.
 #[derive(Debug, Default)]
 pub(super) struct Beliefs {
-    held: BTreeMap<u64, Belief>,
+    held: BTreeMap<u64, Held>,
     next: u64,
     tokens: BTreeMap<(usize, Option<usize>), (u64, Nanos, ProcId)>,
+}
+
+#[derive(Debug)]
+struct Held {
+    belief: Belief,
+    /// A later grant that conflicts with it.
+    overlap: Option<Overlap>,
+}
+
+/// Two beliefs that conflict.
+#[derive(Debug)]
+struct Overlap {
+    story: String,
+    excuse: Option<&'static str>,
+}
+
+/// Whether a holder is asked at once what it believes when somebody else is granted the lock. A question makes a holder
+/// notice that its time is over; the others are asked when they leave, and must not believe any more by then.
+fn is_asked_at_once(number: u64) -> bool {
+    number.is_multiple_of(2)
 }
 
 impl Beliefs {
@@ -114,86 +88,171 @@ impl Judges {
     /// Somebody was granted a lock; the number is for [`Self::ended`].
     pub(crate) fn granted(&self, engine: &Engine, belief: Belief, guard: &Rc<Guard>) -> u64 {
         let now = engine.now();
+        self.was_had(now, belief.lock, belief.write, belief.of);
         let lost = guard.is_lost();
-        let token = guard.token();
         if guard.is_expired() && engine.runs_since(belief.of) < now {
             let story = format!("{} got a lease that was over", belief.name());
             self.object("grants", now, story);
         }
         let mut beliefs = self.beliefs.borrow_mut();
         if !lost {
-            let others: Vec<Belief> = beliefs
-                .held
-                .values()
-                .filter(|other| other.conflicts(&belief))
-                .cloned()
-                .collect();
-            for other in others {
-                let Some(theirs) = other.guard.upgrade() else {
-                    continue;
-                };
-                if engine.is_alive(other.of) && !engine.acting(other.of, || theirs.is_lost()) {
-                    // What was granted before a loss may arrive long after it.
-                    let claims = [other.claim(), belief.claim()];
-                    let excuse = self.excuses.borrow_mut().excuse(engine, claims);
-                    let story = format!(
-                        "{} got token {token} while {} still believes in token {} of {:.6} s",
-                        belief.name(),
-                        other.name(),
-                        theirs.token(),
-                        seconds(other.since),
-                    );
-                    match excuse {
-                        Some(why) => engine.tell(Kind::Judge, || format!("{story}: {why}")),
-                        None => self.object("exclusion", now, story),
-                    }
-                }
-            }
-            let (largest, at, of) = beliefs.largest(&belief);
-            // One of several was granted long before the last of them.
-            let before = if matches!(**guard, Guard::Several(_)) {
-                belief.asked
-            } else {
-                now
-            };
-            if belief.write && token <= largest && at <= before {
-                let claim = Claim {
-                    lock: belief.lock,
-                    of,
-                    asked: at,
-                };
-                let excuses = self.excuses.borrow();
-                let late = excuses.is_lost(engine, belief.claim());
-                if !late && excuses.token_excuse(engine, claim).is_none() {
-                    let story = format!(
-                        "{} got token {token}, but {largest} was granted at {:.6} s",
-                        belief.name(),
-                        seconds(at)
-                    );
-                    self.object("tokens", now, story);
-                }
-            }
-            let own = beliefs.tokens.entry((belief.lock, belief.owner)).or_default();
-            if token > own.0 {
-                *own = (token, now, belief.of);
-            }
+            self.look_at_others(engine, &mut beliefs, &belief, guard.token());
+            self.look_at_token(engine, &mut beliefs, &belief, guard);
+            self.look_for_its_hold(engine, &belief, guard);
         }
         beliefs.next += 1;
         let number = beliefs.next;
-        beliefs.held.insert(number, belief);
+        let overlap = None;
+        beliefs.held.insert(number, Held { belief, overlap });
         number
     }
 
-    /// A belief has ended.
-    pub(crate) fn ended(&self, number: u64) {
-        self.beliefs.borrow_mut().held.remove(&number);
+    fn look_at_others(&self, engine: &Engine, beliefs: &mut Beliefs, belief: &Belief, token: u64) {
+        for (number, held) in &mut beliefs.held {
+            let other = &held.belief;
+            let Some(theirs) = other.guard.upgrade().filter(|_| other.conflicts(belief)) else {
+                continue;
+            };
+            if !engine.is_alive(other.of) {
+                continue;
+            }
+            let at_once = is_asked_at_once(*number);
+            if at_once && engine.acting(other.of, || theirs.is_lost()) {
+                continue;
+            }
+            // What was granted before a loss may arrive long after it.
+            let claims = [other.claim(), belief.claim()];
+            let overlap = Overlap {
+                excuse: self.excuses.borrow_mut().excuse(engine, claims),
+                story: format!(
+                    "{} got token {token} at {:.6} s, while {} believes in token {} of {:.6} s",
+                    belief.name(),
+                    seconds(engine.now()),
+                    other.name(),
+                    theirs.token(),
+                    seconds(other.since),
+                ),
+            };
+            if at_once {
+                self.overlapped(engine, overlap);
+            } else {
+                held.overlap.get_or_insert(overlap);
+            }
+        }
+    }
+
+    /// What is granted is on record, unless it is over or lost.
+    fn look_for_its_hold(&self, engine: &Engine, belief: &Belief, guard: &Guard) {
+        let recorded = self.homes[belief.lock].any(engine, |record| {
+            let mut holds = record.holds.iter();
+            holds.any(|(id, hold)| {
+                process_of(id) == Some(belief.of) && (hold.write || !belief.write)
+            })
+        });
+        if recorded || guard.is_expired() || matches!(guard, Guard::Several(_)) {
+            return;
+        }
+        if !self.excuses.borrow().is_lost(engine, belief.claim()) {
+            let story = format!("{} got what is not on record", belief.name());
+            self.object("grants", engine.now(), story);
+        }
+    }
+
+    fn overlapped(&self, engine: &Engine, overlap: Overlap) {
+        let Overlap { story, excuse } = overlap;
+        match excuse {
+            Some(why) => {
+                self.excuses.borrow_mut().used += 1;
+                engine.tell(Kind::Judge, || format!("{story}: {why}"));
+            }
+            None => self.object("exclusion", engine.now(), story),
+        }
+    }
+
+    fn look_at_token(
+        &self,
+        engine: &Engine,
+        beliefs: &mut Beliefs,
+        belief: &Belief,
+        guard: &Guard,
+    ) {
+        let (now, token) = (engine.now(), guard.token());
+        let (largest, at, of) = beliefs.largest(belief);
+        // One of several was granted long before the last of them.
+        let before = if matches!(guard, Guard::Several(_)) {
+            belief.asked
+        } else {
+            now
+        };
+        if belief.write && token <= largest && at <= before {
+            let claim = Claim {
+                lock: belief.lock,
+                of,
+                asked: at,
+            };
+            let excuses = self.excuses.borrow();
+            let late = excuses.is_lost(engine, belief.claim());
+            if !late && excuses.token_excuse(engine, claim).is_none() {
+                let story = format!(
+                    "{} got token {token}, but {largest} was granted at {:.6} s",
+                    belief.name(),
+                    seconds(at)
+                );
+                self.object("tokens", now, story);
+            }
+        }
+        let own = beliefs.tokens.entry((belief.lock, belief.owner));
+        let own = own.or_default();
+        if token > own.0 {
+            *own = (token, now, belief.of);
+        }
+    }
+
+    /// A belief has ended; whether the holder is known to have lost the lock.
+    pub(crate) fn ended(&self, engine: &Engine, number: u64) -> bool {
+        let Some(Held { belief, overlap }) = self.beliefs.borrow_mut().held.remove(&number) else {
+            return false;
+        };
+        self.was_had(engine.now(), belief.lock, belief.write, belief.of);
+        let Some(guard) = belief.guard.upgrade() else {
+            return false;
+        };
+        if !engine.is_alive(belief.of) {
+            return false;
+        }
+        if self.must_be_kept(engine.now()) && guard.is_lost() {
+            let story = format!("{} has lost its lease, and nothing is wrong", belief.name());
+            self.object("losses", engine.now(), story);
+        }
+        if overlap.is_none() && !is_asked_at_once(number) {
+            return false;
+        }
+        let lost = guard.is_lost();
+        if let Some(overlap) = overlap.filter(|_| !lost) {
+            self.overlapped(engine, overlap);
+        }
+        lost
+    }
+
+    /// Whether somebody believes to hold a lock; to write, if `any` is not asked for.
+    pub(super) fn is_believed(&self, lock: usize, any: bool) -> bool {
+        let beliefs = self.beliefs.borrow();
+        let mut held = beliefs.held.values().map(|held| &held.belief);
+        held.any(|belief| belief.lock == lock && (any || belief.write))
+    }
+
+    /// Whether somebody of a process does.
+    pub(super) fn is_held_by(&self, lock: usize, of: ProcId) -> bool {
+        let beliefs = self.beliefs.borrow();
+        let mut held = beliefs.held.values().map(|held| &held.belief);
+        held.any(|belief| belief.lock == lock && belief.of == of)
     }
 
     /// Who believes to hold which lock.
     pub(super) fn holders(&self) -> Vec<(usize, ProcId)> {
         let beliefs = self.beliefs.borrow();
         let all = beliefs.held.values();
-        all.map(|belief| (belief.lock, belief.of)).collect()
+        all.map(|held| (held.belief.lock, held.belief.of)).collect()
     }
 }
 

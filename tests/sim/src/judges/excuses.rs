@@ -1,15 +1,16 @@
 //! What Redis loses by its nature: a grant from before such a loss may be given away again, and that is the fault's doing.
 
+use super::record::{key_of, process_of};
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::plan::{Plan, Setup};
-use crate::server::{NodeId, Role};
+use crate::server::{Fleet, NodeId, Role};
 
 /// Which locks a loss touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// One.
     Lock(usize),
-    /// Those whose slot a server had then.
+    /// Those which a server had then.
     Node(NodeId),
 }
 
@@ -53,7 +54,8 @@ struct Known {
     slots: Vec<u16>,
     /// Since when nothing is granted in vain any more.
     until: Option<Nanos>,
-    /// Who held such a lock then, and may pass it on among its tasks until it knows.
+    /// Who held such a lock then, by its own belief or by the record (the reply may be on its way), and may pass it on
+    /// among its tasks until it knows.
     holders: Vec<(usize, ProcId)>,
     /// How long that takes at most.
     lease: Nanos,
@@ -88,6 +90,13 @@ pub(crate) fn slot_of(lock: usize) -> u16 {
     crc16::State::<crc16::XMODEM>::calculate(tag.as_bytes()) % 16_384
 }
 
+/// Whether a server has a lock, or would: while its slot moves two do.
+fn has(fleet: &Fleet, node: NodeId, lock: usize) -> bool {
+    fleet.owner(slot_of(lock)) == node
+        || fleet.role(node) == Role::Master
+            && fleet.expires_at(node, key_of(lock).as_bytes()).is_some()
+}
+
 impl Excuses {
     pub(super) fn add(
         &mut self,
@@ -101,8 +110,8 @@ impl Excuses {
         let slots = match excuse.scope {
             Scope::Lock(_) => Vec::new(),
             Scope::Node(node) => (0..locks)
+                .filter(|lock| engine.fleet(|fleet| has(fleet, node, *lock)))
                 .map(slot_of)
-                .filter(|slot| engine.fleet(|fleet| fleet.owner(*slot) == node))
                 .collect(),
         };
         let until = excuse.deposed.is_none().then_some(excuse.at);
@@ -152,7 +161,6 @@ impl Excuses {
         let now = engine.now();
         let mut all = self.all.iter();
         let found = all.find(|known| claims.into_iter().any(|claim| known.lost(claim, now)))?;
-        self.used += 1;
         Some(found.excuse.what)
     }
 
@@ -160,6 +168,17 @@ impl Excuses {
     pub(super) fn is_lost(&self, engine: &Engine, claim: Claim) -> bool {
         let now = engine.now();
         self.all.iter().any(|known| known.lost(claim, now))
+    }
+
+    /// Whether a loss may have brought back what was released before.
+    pub(super) fn may_be_back(&self, lock: usize, now: Nanos) -> bool {
+        let recent = |known: &Known| {
+            known
+                .until
+                .is_none_or(|until| now < until + 2 * known.lease)
+        };
+        let mut all = self.all.iter();
+        all.any(|known| known.covers(lock) && recent(known))
     }
 
     /// Why a token may have been given twice.
@@ -174,7 +193,14 @@ impl Excuses {
 impl super::Judges {
     /// A fault has lost something.
     pub(crate) fn excuse(&self, engine: &Engine, excuse: Excuse, locks: usize) {
-        let holders = self.holders();
+        let mut holders = self.holders();
+        for (lock, home) in self.homes.iter().enumerate() {
+            home.look(engine, |found| {
+                let holds = found.map(|(_, record)| record.holds).unwrap_or_default();
+                let of = holds.into_iter().filter_map(|(id, _)| process_of(id));
+                holders.extend(of.map(|of| (lock, of)));
+            });
+        }
         (self.excuses.borrow_mut()).add(engine, excuse, locks, holders);
     }
 

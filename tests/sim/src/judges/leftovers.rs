@@ -11,9 +11,10 @@ impl Judges {
         &self,
         engine: &Engine,
         lock: usize,
-        (node, record): &(NodeId, Record),
+        node: NodeId,
+        record: &Record<'_>,
     ) {
-        if !record.expires && !self.excuses.borrow().is_cut_short(*node) {
+        if !record.expires && !self.excuses.borrow().is_cut_short(node) {
             let story = format!("lock {lock} never expires at n{}", node.0);
             self.object("leftovers", engine.now(), story);
         }

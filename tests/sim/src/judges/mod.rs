@@ -1,27 +1,36 @@
 //! Who says that something went wrong. Each judge knows one promise; they look after every step and change nothing.
 
+mod answers;
 mod belief;
 mod excuses;
 mod fence;
+mod guard;
+mod idle;
 mod leftovers;
 mod order;
 mod patience;
 mod record;
+mod traffic;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use self::belief::Beliefs;
 use self::excuses::Excuses;
 use self::fence::Resource;
+use self::idle::Idle;
 use self::order::Order;
 use self::patience::Waits;
+use self::record::Home;
+use self::traffic::Traffic;
 use crate::engine::Nanos;
 use crate::plan::Plan;
 
-pub(crate) use self::belief::{Belief, Guard};
+pub(crate) use self::answers::Told;
+pub(crate) use self::belief::Belief;
 pub(crate) use self::excuses::{Excuse, Scope, slot_of};
-pub(crate) use self::record::key_of;
+pub(crate) use self::guard::Guard;
 pub(crate) use self::patience::Waiting;
+pub(crate) use self::record::key_of;
 
 /// A promise that was not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,36 +45,45 @@ pub(crate) struct Violation {
 /// All judges of one run.
 #[derive(Debug)]
 pub(crate) struct Judges {
+    homes: Vec<Home>,
     beliefs: RefCell<Beliefs>,
     excuses: RefCell<Excuses>,
     resources: RefCell<Vec<Resource>>,
     order: RefCell<Order>,
     waits: RefCell<Waits>,
+    idle: RefCell<Idle>,
+    traffic: RefCell<Traffic>,
+    most_for_a_try: Nanos,
     found: RefCell<Option<Violation>>,
     /// When all was well again, if it is: no fault is at work.
-    calm_since: RefCell<Option<Nanos>>,
+    calm_since: Cell<Option<Nanos>>,
+    /// The same for those faults that do harm.
+    unharmed_since: Cell<Option<Nanos>>,
 }
 
 impl Judges {
     pub(crate) fn new(plan: &Plan, locks: usize) -> Self {
         Self {
+            homes: (0..locks).map(Home::of).collect(),
             beliefs: RefCell::default(),
             excuses: RefCell::new(Excuses::of(plan)),
             resources: RefCell::new(vec![Resource::default(); locks]),
             order: RefCell::new(Order::new(locks)),
             waits: RefCell::new(Waits::new(plan, locks)),
+            idle: RefCell::new(Idle::new(plan)),
+            traffic: RefCell::new(Traffic::new(locks)),
+            most_for_a_try: answers::most_for_a_try(plan),
             found: RefCell::default(),
-            calm_since: RefCell::new(Some(0)),
+            calm_since: Cell::new(Some(0)),
+            unharmed_since: Cell::new(Some(0)),
         }
     }
 
     /// The first thing that went wrong counts.
     pub(crate) fn object(&self, promise: &'static str, at: Nanos, story: String) {
-        self.found.borrow_mut().get_or_insert(Violation {
-            promise,
-            story,
-            at,
-        });
+        self.found
+            .borrow_mut()
+            .get_or_insert(Violation { promise, story, at });
     }
 
     pub(crate) fn verdict(&self) -> Option<Violation> {
@@ -74,18 +92,30 @@ impl Judges {
 
     /// A fault begins, or the last one has ended.
     pub(crate) fn calm(&self, since: Option<Nanos>) {
-        *self.calm_since.borrow_mut() = since;
+        self.calm_since.set(since);
+    }
+
+    /// A fault that does harm begins, or the last one has ended.
+    pub(crate) fn unharmed(&self, since: Option<Nanos>) {
+        self.unharmed_since.set(since);
     }
 
     /// Whether no fault has been at work for so long.
     fn is_calm(&self, now: Nanos, long: Nanos) -> bool {
-        self.calm_since
-            .borrow()
-            .is_some_and(|since| since == 0 || now >= since + long)
+        is_past(self.calm_since.get(), now, long)
+    }
+
+    /// Whether none has done harm for so long.
+    fn is_unharmed(&self, now: Nanos, long: Nanos) -> bool {
+        is_past(self.unharmed_since.get(), now, long)
     }
 
     /// How many overlaps were put down to what Redis had lost.
     pub(crate) fn excused(&self) -> u64 {
         self.excuses.borrow().used
     }
+}
+
+fn is_past(since: Option<Nanos>, now: Nanos, long: Nanos) -> bool {
+    since.is_some_and(|since| since == 0 || now >= since + long)
 }

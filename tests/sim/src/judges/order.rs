@@ -5,14 +5,12 @@
 //!   earlier write hold ended;
 //! * a reader enters before a writer who came earlier only if a write hold has ended since the reader came.
 //!
-//! Only waiters count whose places have not run out, and who have not failed to hear. Owners who have the lock already go
+//! Only waiters count whose places have never run out, and who have not failed to hear. Owners who have the lock already go
 //! past the line. Judged while no fault is at work.
 
-use std::collections::BTreeMap;
-
 use super::Judges;
-use super::record::{Holding, Record, key_of};
-use crate::engine::{Engine, SECOND};
+use super::record::{Holding, Home, Record};
+use crate::engine::{Engine, ProcId, SECOND};
 
 /// How long after a fault the line is judged again: places of the dead are over by then.
 const CALM: u64 = 6 * SECOND;
@@ -26,8 +24,8 @@ pub(super) struct Order {
 
 #[derive(Debug, Default)]
 struct Seen {
-    key: Vec<u8>,
-    holds: BTreeMap<String, Holding>,
+    /// By id.
+    holds: Vec<(String, Holding)>,
     /// In the order of arrival.
     waiting: Vec<Waiter>,
 }
@@ -37,82 +35,87 @@ struct Waiter {
     id: String,
     write: bool,
     came: u64,
+    /// Until when the place lasted when it was seen last.
+    until: u64,
+    /// Whether the place was over in between, so that it may have been made anew or have stayed where it was.
+    lapsed: bool,
     /// Whether a write hold has ended since a reader came, so that its turn has come; nothing if that is not known.
     admitted: Option<bool>,
 }
 
 impl Order {
     pub(super) fn new(locks: usize) -> Self {
-        let seen = |lock| Seen {
-            key: key_of(lock).into_bytes(),
-            ..Seen::default()
-        };
         Self {
-            locks: (0..locks).map(seen).collect(),
+            locks: (0..locks).map(|_| Seen::default()).collect(),
             looks: 0,
         }
     }
-
-    /// The locks that a request is about, and whether only one operation of it is.
-    fn about(&self, request: &[u8]) -> Vec<(usize, bool)> {
-        let mut found = Vec::new();
-        for (lock, seen) in self.locks.iter().enumerate() {
-            let count = count(request, &seen.key);
-            if count > 0 {
-                found.push((lock, count == 1));
-            }
-        }
-        found
-    }
-}
-
-/// How often a key stands in a request, as a word by itself.
-fn count(request: &[u8], key: &[u8]) -> usize {
-    let word = [b"\n", key, b"\r"].concat();
-    memchr::memmem::find_iter(request, &word).count()
 }
 
 impl Seen {
     /// Takes a new record in; what is wrong with the changes.
-    fn change(&mut self, record: &Record, look: u64) -> Option<String> {
-        let is_over = |id: &String| !record.holds.contains_key(id);
-        if self.holds.iter().any(|(id, hold)| hold.write && is_over(id)) {
+    fn change(&mut self, record: &Record<'_>, look: u64) -> Option<String> {
+        let is_over = |id: &str| record.hold(id).is_none();
+        if self
+            .holds
+            .iter()
+            .any(|(id, hold)| hold.write && is_over(id))
+        {
             for waiter in self.waiting.iter_mut().filter(|waiter| !waiter.write) {
                 waiter.admitted = Some(true);
             }
         }
         let mut wrong = None;
         for (id, hold) in &record.holds {
-            if !self.holds.contains_key(id) && !hold.owned {
-                wrong = wrong.or_else(|| self.judge(id, hold.write, record));
+            let is_new = !hold.owned && !self.holds.iter().any(|held| held.0 == *id);
+            if is_new && wrong.is_none() {
+                wrong = self.judge(id, hold.write, record);
             }
         }
-        let places: Vec<(&String, bool)> = record
-            .writers
-            .values()
-            .map(|place| (&place.0, true))
-            .chain(record.readers.values().map(|place| (&place.0, false)))
-            .collect();
         self.waiting
-            .retain(|waiter| places.iter().any(|(id, _)| **id == waiter.id));
-        for (id, write) in places {
-            if !self.waiting.iter().any(|waiter| waiter.id == *id) {
+            .retain(|waiter| record.places().any(|(place, _)| place.id == waiter.id));
+        for (place, write) in record.places() {
+            if !self.waiting.iter().any(|waiter| waiter.id == place.id) {
                 self.waiting.push(Waiter {
-                    id: id.clone(),
+                    id: place.id.to_owned(),
                     write,
                     came: look,
+                    until: place.until,
+                    lapsed: false,
                     admitted: Some(false),
                 });
             }
         }
-        self.holds.clone_from(&record.holds);
+        for waiter in &mut self.waiting {
+            let place = record.places().find(|(place, _)| place.id == waiter.id);
+            let Some((place, _)) = place else { continue };
+            waiter.lapsed |= place.until > waiter.until && waiter.until <= record.now;
+            waiter.until = place.until;
+        }
+        self.remember(record);
         wrong
     }
 
+    fn remember(&mut self, record: &Record<'_>) {
+        self.holds.truncate(record.holds.len());
+        for (at, (id, hold)) in record.holds.iter().enumerate() {
+            match self.holds.get_mut(at) {
+                None => self.holds.push(((*id).to_owned(), *hold)),
+                Some(seen) => {
+                    if seen.0 != *id {
+                        seen.0.clear();
+                        seen.0.push_str(id);
+                    }
+                    seen.1 = *hold;
+                }
+            }
+        }
+    }
+
     /// A lease that was over and goes on.
-    fn revived(&self, record: &Record) -> Option<String> {
+    fn revived(&self, record: &Record<'_>) -> Option<String> {
         self.holds.iter().find_map(|(id, before)| {
-            let now = record.holds.get(id)?;
+            let now = record.hold(id)?;
             let over = before.until <= record.now && now.until > before.until;
             (over && now.token == before.token)
                 .then(|| format!("the lease of {id} was over, and goes on"))
@@ -126,8 +129,11 @@ impl Seen {
         }
     }
 
-    fn judge(&self, id: &str, write: bool, record: &Record) -> Option<String> {
+    fn judge(&self, id: &str, write: bool, record: &Record<'_>) -> Option<String> {
         let own = self.waiting.iter().find(|waiter| waiter.id == id);
+        if own.is_some_and(|waiter| waiter.lapsed) {
+            return None;
+        }
         let came = own.map_or(u64::MAX, |waiter| waiter.came);
         let admitted = own.map_or(Some(false), |waiter| waiter.admitted);
         let overtaken = self.waiting.iter().find(|other| {
@@ -138,7 +144,7 @@ impl Seen {
                 (false, true) => first && admitted == Some(false),
                 (false, false) => false,
             };
-            turn && other.id != id && record.waits(&other.id, other.write)
+            turn && !other.lapsed && other.id != id && record.waits(&other.id, other.write)
         })?;
         let mode = |write| if write { "writer" } else { "reader" };
         Some(format!(
@@ -153,37 +159,51 @@ impl Seen {
 impl Judges {
     /// The ids of those who wait in a lock's line, and the lock's time.
     pub(crate) fn waiters(&self, engine: &Engine, lock: usize) -> Vec<(String, u64)> {
-        let record = Record::read(engine, lock).map(|(_, record)| record);
-        let record = record.unwrap_or_default();
-        let places = record.writers.values().chain(record.readers.values());
-        places.map(|(id, _)| (id.clone(), record.now)).collect()
+        self.homes[lock].look(engine, |found| {
+            let record = found.map(|(_, record)| record).unwrap_or_default();
+            let waiters = record
+                .places()
+                .map(|(place, _)| (place.id.to_owned(), record.now));
+            waiters.collect()
+        })
     }
 
     /// A request was carried out.
-    pub(crate) fn look_at_lines(&self, engine: &Engine, request: &[u8]) {
+    pub(crate) fn look_at_lines(&self, engine: &Engine, of: ProcId, request: &[u8]) {
         self.notice_deposed(engine);
-        let mut order = self.order.borrow_mut();
-        let order = &mut *order;
-        for (lock, alone) in order.about(request) {
-            order.looks += 1;
-            let read = Record::read(engine, lock);
-            if let Some(read) = &read {
-                self.look_at_expiry(engine, lock, read);
+        for (lock, home) in self.homes.iter().enumerate() {
+            let count = home.count(request);
+            if count > 0 {
+                self.look_at_sender(engine, lock, of);
+                self.look_at_line(engine, lock, home, count == 1);
             }
-            let record = read.map(|(_, record)| record).unwrap_or_default();
-            let revived = order.locks[lock].revived(&record);
-            if let Some(revived) = revived
+        }
+    }
+
+    /// A request about a lock was carried out; whether it can have done one thing only.
+    fn look_at_line(&self, engine: &Engine, lock: usize, home: &Home, alone: bool) {
+        let mut order = self.order.borrow_mut();
+        order.looks += 1;
+        let number = order.looks;
+        let seen = &mut order.locks[lock];
+        home.look(engine, |found| {
+            if let Some((node, record)) = &found {
+                self.look_at_expiry(engine, lock, *node, record);
+                let mut traffic = self.traffic.borrow_mut();
+                traffic.note_record(engine.now(), lock, record);
+            }
+            let record = found.map(|(_, record)| record).unwrap_or_default();
+            if let Some(revived) = seen.revived(&record)
                 && !self.excuses.borrow().is_set_back()
             {
                 self.object("leases", engine.now(), format!("lock {lock}: {revived}"));
             }
-            let wrong = order.locks[lock].change(&record, order.looks);
-            let certain = alone && self.is_calm(engine.now(), CALM);
-            if !certain {
-                order.locks[lock].forget();
+            let wrong = seen.change(&record, number);
+            if !(alone && self.is_calm(engine.now(), CALM)) {
+                seen.forget();
             } else if let Some(wrong) = wrong {
                 self.object("order", engine.now(), format!("lock {lock}: {wrong}"));
             }
-        }
+        });
     }
 }

@@ -1,11 +1,10 @@
-//! Nobody waits on a free lock for longer than a heartbeat and a hand-over.
+//! Nobody waits for longer than a heartbeat and a hand-over on a lock that is free, or free for those who read.
 
 use std::collections::BTreeMap;
 
 use super::Judges;
-use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
-use crate::plan::Plan;
+use crate::plan::{Patience, Plan};
 
 /// How often waiters look by themselves.
 const HEARTBEAT: Nanos = 300 * MS;
@@ -18,6 +17,23 @@ pub(crate) struct Waiting {
     pub(crate) of: ProcId,
     pub(crate) task: u64,
     pub(crate) locks: Vec<usize>,
+    pub(crate) write: bool,
+    pub(crate) patience: Patience,
+}
+
+impl Waiting {
+    pub(super) fn name(&self) -> String {
+        let Self { of, task, .. } = self;
+        let mode = if self.write { "write" } else { "read" };
+        format!("p{} t{task} ({mode} {:?})", of.0, self.locks)
+    }
+}
+
+/// Since when a lock is free although somebody waits, and since when it is for those who read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Free {
+    all: Option<Nanos>,
+    readers: Option<Nanos>,
 }
 
 /// Everybody who waits, and since when locks are free in spite of that.
@@ -25,7 +41,7 @@ pub(crate) struct Waiting {
 pub(super) struct Waits {
     waiting: BTreeMap<u64, (Nanos, Waiting)>,
     next: u64,
-    free_since: Vec<Option<Nanos>>,
+    free: Vec<Free>,
     /// A heartbeat and a hand-over.
     limit: Nanos,
 }
@@ -38,7 +54,7 @@ impl Waits {
         Self {
             waiting: BTreeMap::new(),
             next: 0,
-            free_since: vec![None; locks],
+            free: vec![Free::default(); locks],
             limit: HEARTBEAT + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost,
         }
     }
@@ -54,11 +70,52 @@ impl Judges {
         number
     }
 
-    pub(crate) fn stops_waiting(&self, number: u64) {
-        self.waits.borrow_mut().waiting.remove(&number);
+    pub(crate) fn stops_waiting(&self, now: Nanos, number: u64) {
+        let mut waits = self.waits.borrow_mut();
+        let Some((_, waiting)) = waits.waiting.remove(&number) else {
+            return;
+        };
+        let mut traffic = self.traffic.borrow_mut();
+        for lock in waiting.locks {
+            traffic.note_of(now, lock, waiting.write, waiting.of);
+            if waiting.write {
+                waits.free[lock].readers = None;
+            }
+        }
     }
 
-    /// Who waits now, for a story.
+    /// A lock was had: whoever waited on a free one waits anew.
+    pub(super) fn was_had(&self, now: Nanos, lock: usize, write: bool, of: ProcId) {
+        self.traffic.borrow_mut().note_of(now, lock, write, of);
+        let free = &mut self.waits.borrow_mut().free[lock];
+        free.all = None;
+        if write {
+            free.readers = None;
+        }
+    }
+
+    /// Since when somebody waits, and for what.
+    pub(super) fn who_waits_as(&self, number: u64) -> Option<(Nanos, Waiting)> {
+        self.waits.borrow().waiting.get(&number).cloned()
+    }
+
+    /// Whether another waits for a lock; to write, if the one with this number does not.
+    pub(super) fn is_wanted_by_others(&self, number: u64, lock: usize, write: bool) -> bool {
+        let waits = self.waits.borrow();
+        waits.waiting.iter().any(|(other, (_, waiting))| {
+            *other != number && waiting.locks.contains(&lock) && (write || waiting.write)
+        })
+    }
+
+    /// Whether a process has a lock or waits for it.
+    pub(super) fn uses(&self, lock: usize, of: ProcId) -> bool {
+        let waits = self.waits.borrow();
+        let mut waiting = waits.waiting.values();
+        waiting.any(|(_, one)| one.of == of && one.locks.contains(&lock))
+            || self.is_held_by(lock, of)
+    }
+
+    /// Who waits now.
     pub(crate) fn who_waits(&self) -> Vec<Waiting> {
         let waits = self.waits.borrow();
         waits.waiting.values().map(|one| one.1.clone()).collect()
@@ -69,33 +126,46 @@ impl Judges {
         let now = engine.now();
         let mut waits = self.waits.borrow_mut();
         let waits = &mut *waits;
-        if !self.is_calm(now, CALM) {
-            waits.free_since.fill(None);
+        if !self.is_unharmed(now, CALM) {
+            waits.free.fill(Free::default());
             return;
         }
-        for (lock, since) in waits.free_since.iter_mut().enumerate() {
-            let wanted = waits.waiting.values().any(|one| one.1.locks.contains(&lock));
-            let free = wanted
-                && Record::read(engine, lock).is_none_or(|(_, record)| !record.is_held());
-            *since = if free { since.or(Some(now)) } else { None };
+        for (lock, free) in waits.free.iter_mut().enumerate() {
+            let waiting = waits.waiting.values();
+            let mut waiting = waiting.filter(|one| one.1.locks.contains(&lock));
+            if waiting.next().is_none() {
+                *free = Free::default();
+                continue;
+            }
+            let (all, readers) = self.homes[lock].look(engine, |found| {
+                found.map_or((true, true), |(_, record)| {
+                    (!record.is_held(), !record.is_wanted_to_write())
+                })
+            });
+            free.all = all.then(|| free.all.unwrap_or(now));
+            free.readers = readers.then(|| free.readers.unwrap_or(now));
         }
         for (begun, waiting) in waits.waiting.values() {
             if !engine.runs(waiting.of) {
                 continue;
             }
-            let free: Option<Vec<Nanos>> = (waiting.locks.iter())
-                .map(|lock| waits.free_since[*lock])
-                .collect();
+            let free = waiting.locks.iter().map(|lock| {
+                let free = &waits.free[*lock];
+                if waiting.write {
+                    free.all
+                } else {
+                    free.all.or(free.readers)
+                }
+            });
+            let free: Option<Vec<Nanos>> = free.collect();
             let Some(free) = free.and_then(|all| all.into_iter().max()) else {
                 continue;
             };
             let since = free.max(*begun);
             if now > since + waits.limit {
                 let story = format!(
-                    "p{} t{} waits for locks {:?}, which have been free for {} ms",
-                    waiting.of.0,
-                    waiting.task,
-                    waiting.locks,
+                    "{} waits, and could have had what it wants for {} ms",
+                    waiting.name(),
                     (now - since) / MS
                 );
                 self.object("patience", now, story);

@@ -1,32 +1,50 @@
 //! A lock's record on its server, read as `common/record.lua` describes it.
 
-use std::collections::BTreeMap;
+use memchr::memmem::Finder;
 
 use super::excuses::slot_of;
-use crate::engine::Engine;
+use crate::engine::{Engine, ProcId};
 use crate::plan::Setup;
-use crate::server::NodeId;
+use crate::server::{Fleet, NodeId, Role};
+
+/// Where the record of a lock is.
+#[derive(Debug)]
+pub(super) struct Home {
+    key: Vec<u8>,
+    slot: u16,
+    /// Finds the key in a request, as a word by itself.
+    word: Finder<'static>,
+}
 
 /// Who holds and who waits, as recorded; of those who are over some are left out.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Record {
-    /// By id: whether it writes, until when (server's time, us), and its owner.
-    pub(super) holds: BTreeMap<String, Holding>,
-    /// By place: the id, and until when; 0 for those who have not heard.
-    pub(super) writers: BTreeMap<u64, (String, u64)>,
-    pub(super) readers: BTreeMap<u64, (String, u64)>,
+#[derive(Debug, Default)]
+pub(super) struct Record<'f> {
+    /// By id.
+    pub(super) holds: Vec<(&'f str, Holding)>,
+    /// By place.
+    pub(super) writers: Vec<Place<'f>>,
+    pub(super) readers: Vec<Place<'f>>,
     /// The lock's time.
     pub(super) now: u64,
     /// Whether the key expires at all.
     pub(super) expires: bool,
 }
 
-#[derive(Debug, Clone)]
+/// A hold: whether it writes, until when (server's time, us), whether somebody owns it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Holding {
     pub(super) write: bool,
     pub(super) until: u64,
     pub(super) owned: bool,
     pub(super) token: u64,
+}
+
+/// A place in a line, whose it is, and until when; 0 for those who have not heard.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'f> {
+    number: u64,
+    pub(super) id: &'f str,
+    pub(super) until: u64,
 }
 
 /// The key of a lock.
@@ -39,108 +57,172 @@ pub(crate) fn key_of(lock: usize) -> String {
     }
 }
 
-impl Record {
-    /// Reads the record of a lock where its slot's master has it.
-    pub(super) fn read(engine: &Engine, lock: usize) -> Option<(NodeId, Self)> {
-        let node = engine.fleet(|fleet| fleet.owner(slot_of(lock)));
-        Some((node, Self::at(engine, node, lock)?))
+/// The process of a hold or a place: clients are named after theirs.
+pub(super) fn process_of(id: &str) -> Option<ProcId> {
+    let name = id.split('/').next()?.strip_prefix('p')?;
+    name.parse().ok().map(ProcId)
+}
+
+impl Home {
+    pub(super) fn of(lock: usize) -> Self {
+        let key = key_of(lock).into_bytes();
+        let word = [b"\n", &*key, b"\r"].concat();
+        Self {
+            word: Finder::new(&word).into_owned(),
+            slot: slot_of(lock),
+            key,
+        }
     }
 
-    /// The same at a certain server.
-    pub(super) fn at(engine: &Engine, node: NodeId, lock: usize) -> Option<Self> {
-        let key = key_of(lock);
+    /// How often the key stands in a request.
+    pub(super) fn count(&self, request: &[u8]) -> usize {
+        self.word.find_iter(request).count()
+    }
+
+    /// Looks at the record where the slot's master has it, or another one to which it has moved by now; there is none if
+    /// the lock is forgotten.
+    pub(super) fn look<T>(
+        &self,
+        engine: &Engine,
+        look: impl FnOnce(Option<(NodeId, Record<'_>)>) -> T,
+    ) -> T {
         let now = engine.time();
-        let (fields, micros, expires) = engine.fleet(|fleet| {
-            (
-                fleet.lock_hash(node, key.as_bytes()),
-                fleet.server_micros(now, node),
-                fleet.expires_at(node, key.as_bytes()),
-            )
-        });
+        engine.fleet(|fleet| {
+            let read = |node| {
+                let micros = fleet.server_micros(now, node);
+                Record::read(fleet, node, &self.key, micros).map(|record| (node, record))
+            };
+            let owner = fleet.owner(self.slot);
+            look(read(owner).or_else(|| {
+                let other = |node: &NodeId| {
+                    *node != owner && fleet.is_alive(*node) && fleet.role(*node) == Role::Master
+                };
+                fleet.nodes().filter(other).find_map(read)
+            }))
+        })
+    }
+
+    /// Whether any master, dead or alive, has a record of which this is true: a slot that moves is served by two.
+    pub(super) fn any(&self, engine: &Engine, is_true: impl Fn(&Record<'_>) -> bool) -> bool {
+        let now = engine.time();
+        engine.fleet(|fleet| {
+            let masters = fleet
+                .nodes()
+                .filter(|node| fleet.role(*node) == Role::Master);
+            let records = masters.filter_map(|node| {
+                let micros = fleet.server_micros(now, node);
+                Record::read(fleet, node, &self.key, micros)
+            });
+            { records }.any(|record| is_true(&record))
+        })
+    }
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+fn number(text: Option<&str>) -> Option<u64> {
+    text.and_then(|text| text.parse().ok())
+}
+
+impl<'f> Record<'f> {
+    fn read(fleet: &'f Fleet, node: NodeId, key: &[u8], micros: u64) -> Option<Self> {
+        let expires = fleet.expires_at(node, key)?;
+        if expires.is_some_and(|at| at * 1000 <= micros) {
+            return None;
+        }
+        let field = |name: &[u8]| number(fleet.lock_field(node, key, name).map(text));
+        let last = field(b"t").unwrap_or(0);
         let mut record = Self {
-            expires: expires != Some(None),
+            expires: expires.is_some(),
+            now: (micros + field(b"o").unwrap_or(0)).max(last),
             ..Self::default()
         };
-        let expired = matches!(expires, Some(Some(at)) if at * 1000 <= micros);
-        let fields = if expired { None } else { fields };
-        let fields: BTreeMap<String, String> = fields?
-            .into_iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(field, value)| (text(field), text(value)))
-            .collect();
-        let number = |field: &str| fields.get(field).and_then(|value| value.parse().ok());
-        let last: u64 = number("t").unwrap_or(0);
-        record.now = (micros + number("o").unwrap_or(0)).max(last);
-        for (field, value) in &fields {
-            record.add(field, value, last);
+        for (field, value) in fleet.lock_fields(node, key)? {
+            if !value.is_empty() {
+                record.add(text(field), text(value), last);
+            }
         }
+        record.holds.sort_unstable_by_key(|hold| hold.0);
+        record.writers.sort_unstable_by_key(|place| place.number);
+        record.readers.sort_unstable_by_key(|place| place.number);
         Some(record)
     }
 
-    fn add(&mut self, field: &str, value: &str, last: u64) {
+    fn add(&mut self, field: &'f str, value: &'f str, last: u64) {
         let mut words = value.split(' ');
         if let Some(id) = field.strip_prefix('=') {
             let (write, left, owned) = match value.parse::<u64>() {
                 Ok(ms) => (true, ms.saturating_sub(1001) * 1000, false),
                 Err(_) => (
                     words.next() == Some("w"),
-                    words.next().and_then(|left| left.parse().ok()).unwrap_or(0),
+                    number(words.next()).unwrap_or(0),
                     words.next().is_some_and(|owner| !owner.is_empty()),
                 ),
             };
-            let until = last + left;
-            self.holds.insert(
-                id.to_owned(),
-                Holding {
-                    write,
-                    until,
-                    owned,
-                    token: last,
-                },
-            );
+            let hold = Holding {
+                write,
+                until: last + left,
+                owned,
+                token: last,
+            };
+            self.holds.push((id, hold));
         } else if let Some(id) = field.strip_prefix('+') {
-            let write = words.next() == Some("w");
-            let until = words.next().and_then(|at| at.parse().ok()).unwrap_or(0);
-            let token = words.next().and_then(|token| token.parse().ok()).unwrap_or(0);
-            let owned = words.nth(1).is_some_and(|owner| !owner.is_empty());
-            self.holds.insert(
-                id.to_owned(),
-                Holding {
-                    write,
-                    until,
-                    owned,
-                    token,
-                },
-            );
-        } else if let (Some(line), Ok(place)) = (
-            field.get(..1).filter(|line| ["W", "R"].contains(line)),
-            field.get(1..).unwrap_or("").parse(),
-        ) {
-            let id = words.next().unwrap_or("").to_owned();
-            let until = words.next().and_then(|at| at.parse().ok()).unwrap_or(0);
-            let until = if words.nth(1) == Some("2") { 0 } else { until };
+            let hold = Holding {
+                write: words.next() == Some("w"),
+                until: number(words.next()).unwrap_or(0),
+                token: number(words.next()).unwrap_or(0),
+                owned: words.nth(1).is_some_and(|owner| !owner.is_empty()),
+            };
+            self.holds.push((id, hold));
+        } else if let (Some(line @ ("W" | "R")), Some(place)) =
+            (field.get(..1), number(field.get(1..)))
+        {
+            let id = words.next().unwrap_or("");
+            let until = number(words.next()).unwrap_or(0);
+            let place = Place {
+                number: place,
+                id,
+                until: if words.nth(1) == Some("2") { 0 } else { until },
+            };
             let line = if line == "W" {
                 &mut self.writers
             } else {
                 &mut self.readers
             };
-            line.insert(place, (id, until));
+            line.push(place);
         }
+    }
+
+    /// Everybody with a place, and whether to write.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&Place<'f>, bool)> {
+        let writers = self.writers.iter().map(|place| (place, true));
+        writers.chain(self.readers.iter().map(|place| (place, false)))
+    }
+
+    /// The hold with this id.
+    pub(super) fn hold(&self, id: &str) -> Option<&Holding> {
+        let found = self.holds.iter().find(|hold| hold.0 == id);
+        found.map(|hold| &hold.1)
     }
 
     /// Whether somebody has a place that counts.
     pub(super) fn waits(&self, id: &str, write: bool) -> bool {
         let line = if write { &self.writers } else { &self.readers };
-        line.values()
-            .any(|(who, until)| who == id && *until > self.now)
+        line.iter()
+            .any(|place| place.id == id && place.until > self.now)
+    }
+
+    /// Whether anybody writes or waits to.
+    pub(super) fn is_wanted_to_write(&self) -> bool {
+        let mut holds = self.holds.iter();
+        holds.any(|hold| hold.1.write && hold.1.until > self.now)
+            || self.writers.iter().any(|place| place.until > self.now)
     }
 
     /// Whether anybody has it now.
     pub(super) fn is_held(&self) -> bool {
-        self.holds.values().any(|hold| hold.until > self.now)
+        self.holds.iter().any(|hold| hold.1.until > self.now)
     }
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_default()
 }

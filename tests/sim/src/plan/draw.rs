@@ -1,7 +1,7 @@
 //! Drawing a plan from a seed.
 
-use super::fault::{Fault, FaultClass, FaultPlan, Theme, When};
-use super::{Plan, ProcessPlan, Setup, TaskPlan};
+use super::fault::{Fault, FaultClass, FaultPlan, Outcome, Theme, When};
+use super::{Plan, ProcessPlan, Setup, Shape, TaskPlan};
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Random, SECOND};
 use crate::weights;
 
@@ -24,10 +24,7 @@ impl Plan {
 fn processes(seed: u64) -> Vec<ProcessPlan> {
     let mut random = Random::of(seed, "processes", 0);
     let random = &mut random;
-    let shapes = [
-        random.weighted(&weights::SHAPES),
-        random.weighted(&weights::SHAPES),
-    ];
+    let shapes = [Shape::draw(random), Shape::draw(random)];
     let lease = random.weighted(&weights::LEASES) * MS;
     let (from, to) = weights::HOW_MANY_ACQUIRES;
     let acquires = random.within(from, to);
@@ -61,10 +58,7 @@ fn processes(seed: u64) -> Vec<ProcessPlan> {
         });
     }
     let each = acquires / number + 1;
-    for task in processes
-        .iter_mut()
-        .flat_map(|process| &mut process.tasks)
-    {
+    for task in processes.iter_mut().flat_map(|process| &mut process.tasks) {
         task.ops = (0..each).collect();
     }
     processes
@@ -127,9 +121,7 @@ fn fault(plan: &Plan, theme: Theme, random: &mut Random) -> Fault {
     let process = random.below(plan.processes.len());
     let node = random.below(64);
     let lasts = a_while(random);
-    let restart = random
-        .chance(800)
-        .then(|| random.scaled(MS, 2 * SECOND));
+    let restart = random.chance(800).then(|| random.scaled(MS, 2 * SECOND));
     match class(plan, theme, random) {
         FaultClass::Cut => Fault::Cut {
             process,
@@ -219,7 +211,7 @@ fn server_fault(plan: &Plan, class: FaultClass, random: &mut Random, lasts: Nano
         FaultClass::HandOver => Fault::HandOver { node },
         FaultClass::FailScript => Fault::FailScript {
             node,
-            at_call: random.below(9) + 1,
+            at_call: usize::try_from(random.scaled(1, 40)).unwrap_or(1),
             dies: random
                 .chance(400)
                 .then(|| (random.chance(500), random.chance(500))),
@@ -245,8 +237,10 @@ fn server_fault(plan: &Plan, class: FaultClass, random: &mut Random, lasts: Nano
             lock,
             to: random.below(64),
             steps: [(); 4].map(|()| random.scaled(MS / 10, 500 * MS)),
-            call_off: class == FaultClass::CallOff,
-            tell: random.chance(500),
+            outcome: match (class, random.chance(500)) {
+                (FaultClass::Migrate, told) => Outcome::Moves { told },
+                (_, source_first) => Outcome::Stays { source_first },
+            },
         },
         _ => Fault::KillConnections {
             node,

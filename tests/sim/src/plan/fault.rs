@@ -166,16 +166,39 @@ pub(crate) enum Fault {
         node: usize,
         micros: i64,
     },
-    /// A lock's slot moves to another master; called off in the middle or not.
+    /// A lock's slot moves to another master, or is about to.
     Migrate {
         lock: usize,
         to: usize,
         /// What passes between its steps.
         steps: [Nanos; 4],
-        call_off: bool,
-        /// Whether the old owner is told at once.
-        tell: bool,
+        outcome: Outcome,
     },
+}
+
+/// What comes of a migration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The slot moves; whether the operator tells the old owner at once.
+    Moves { told: bool },
+    /// It is called off in the middle; whether at the source before the target.
+    Stays { source_first: bool },
+}
+
+impl Fault {
+    /// Whether holders and waiters are to notice nothing of it but a delay.
+    pub(crate) fn is_harmless(&self) -> bool {
+        matches!(
+            self,
+            Self::Messages { .. }
+                | Self::Forge { .. }
+                | Self::ScriptFlush { .. }
+                | Self::Migrate {
+                    outcome: Outcome::Moves { .. },
+                    ..
+                }
+        )
+    }
 }
 
 impl PartialEq for Messages {

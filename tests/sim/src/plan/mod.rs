@@ -2,14 +2,11 @@
 
 mod draw;
 mod fault;
-mod op;
 mod setup;
-mod shape;
 
-pub(crate) use self::fault::{Fault, FaultClass, FaultPlan, Theme, When};
-pub(crate) use self::op::{Ending, Op, Patience};
+pub(crate) use self::fault::{Fault, FaultClass, FaultPlan, Outcome, Theme, When};
 pub(crate) use self::setup::Setup;
-pub(crate) use self::shape::Shape;
+pub(crate) use dlock_load::{Ending, Op, Patience, Shape};
 
 /// One task of a process.
 #[derive(Debug, Clone)]

@@ -45,7 +45,9 @@ impl Setup {
             changes: random.weighted(&[(2, MS), (1, 20 * MS), (1, 300 * MS)]),
             bus: random.weighted(&[(3, 2 * MS), (1, 100 * MS)]),
             server_ppm: random.weighted(&weights::SERVER_CLOCKS),
-            ahead: (0..servers).map(|_| random.one(&[0, 0, 0, -300, 500])).collect(),
+            ahead: (0..servers)
+                .map(|_| random.one(&[0, 0, 0, -300, 500]))
+                .collect(),
             drawn_order: random.chance(700),
             locks: random.weighted(&[(4, 1), (4, 2), (2, 4), (1, 12)]),
         }

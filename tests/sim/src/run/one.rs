@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, RngSeed};
 use crate::clients::{Sim, start};
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND, Watch};
 use crate::faults;
-use crate::history::Kind;
+use crate::history::{Kind, Trace};
 use crate::judges::{Judges, Violation};
 use crate::plan::Plan;
 use crate::server::{Fleet, FleetConfig, NodeId};
@@ -131,6 +131,7 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
         restarts: Cell::new(0),
         faults: Cell::new(0),
         at_work: Cell::new(0),
+        harm: Cell::new(0),
         moving: RefCell::default(),
         begun_at: RefCell::default(),
     })
@@ -139,8 +140,8 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
 struct Watcher(Rc<Judges>);
 
 impl Watch for Watcher {
-    fn served(&self, engine: &Engine, _: ProcId, _: NodeId, request: &[u8]) {
-        self.0.look_at_lines(engine, request);
+    fn served(&self, engine: &Engine, of: ProcId, _: NodeId, request: &[u8]) {
+        self.0.look_at_lines(engine, of, request);
     }
 }
 
@@ -164,6 +165,9 @@ fn play(sim: &Rc<Sim>) {
         );
         sim.judges.object("progress", engine.now(), story);
     }
+    if !over(sim) {
+        rest(sim);
+    }
     if over(sim) {
         return;
     }
@@ -180,6 +184,7 @@ fn sample(sim: &Rc<Sim>, every: Nanos) {
     let look = move |engine: &Engine| {
         if let Some(sim) = again.upgrade() {
             sim.judges.look_at_waits(engine);
+            sim.judges.look_at_idle(engine);
             if sim.workers.get() + sim.restarts.get() > 0 {
                 sample(&sim, every);
             }
@@ -188,10 +193,17 @@ fn sample(sim: &Rc<Sim>, every: Nanos) {
     sim.engine.at(at, Box::new(look));
 }
 
+/// Nobody wants anything: subscriptions end after a while.
+fn rest(sim: &Rc<Sim>) {
+    let engine = &sim.engine;
+    engine.tell(Kind::Judge, || "all are through".to_owned());
+    engine.run(engine.now() + 12 * SECOND, || over(sim));
+    sim.judges.look_at_subscriptions(engine);
+}
+
 /// Ends all clients; some by letting go of them.
 fn shut_down(sim: &Rc<Sim>) {
     let engine = &sim.engine;
-    engine.tell(Kind::Judge, || "all are through".to_owned());
     let live: Vec<ProcId> = {
         let mut processes = sim.processes.borrow_mut();
         let mut live = Vec::new();
@@ -245,7 +257,7 @@ fn outcome(sim: &Sim, wire: bool) -> Outcome {
         operations: sim.operations.get(),
         faults: sim.faults.get() as u64,
         nanos: engine.now(),
-        hash: engine.trace(|trace| trace.hash()),
+        hash: engine.trace(Trace::hash),
         excused: sim.judges.excused(),
         begun_at: sim.begun_at.borrow().clone(),
         came_to: (sim.processes.borrow().iter())

@@ -61,6 +61,14 @@ impl Fleet {
         claims.max().map_or(NodeId(0), |(_, node)| node)
     }
 
+    /// Whether no other server knows of a later epoch; what this one takes next cannot be claimed by another one as well.
+    #[must_use]
+    pub fn has_heard_of_the_latest_epoch(&self, node: NodeId) -> bool {
+        let latest = |node: &super::node::Node| node.cluster.as_ref().map(|view| view.epoch);
+        let alive = self.nodes.iter().filter(|node| node.alive);
+        alive.filter_map(latest).max() <= latest(&self.nodes[node.0])
+    }
+
     /// The slot of a key.
     #[must_use]
     pub fn slot_of(key: &[u8]) -> u16 {
@@ -75,16 +83,26 @@ impl Fleet {
 
     /// The fields of a hash at a server, also of one that has expired and not been removed yet.
     #[must_use]
-    pub fn lock_hash(&self, node: NodeId, key: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+    pub fn lock_fields(
+        &self,
+        node: NodeId,
+        key: &[u8],
+    ) -> Option<impl Iterator<Item = (&[u8], &[u8])>> {
         match &self.nodes[node.0].data.get(key)?.value {
-            Value::Hash(fields) => Some(
-                fields
-                    .iter()
-                    .map(|(field, value)| (field.clone(), value.clone()))
-                    .collect(),
-            ),
+            Value::Hash(fields) => Some(fields.iter().map(|(field, value)| (&**field, &**value))),
             Value::Text(_) => None,
         }
+    }
+
+    /// The same, to keep.
+    #[must_use]
+    pub fn lock_hash(&self, node: NodeId, key: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+        let fields = self.lock_fields(node, key)?;
+        Some(
+            fields
+                .map(|(field, value)| (field.to_vec(), value.to_vec()))
+                .collect(),
+        )
     }
 
     /// One field of such a hash.

@@ -207,8 +207,12 @@ impl<'r> Both<'r> {
     }
 }
 
-/// The channels that a slot takes with it, in one order: servers since Redis 8 end them in any.
+/// What comes in any order, in one: the channels that a slot takes with it, since Redis 8, and the ranges of slots, which
+/// Redis 6.2 tells server by server.
 fn in_order(mut values: Vec<Value>) -> Vec<Value> {
+    for value in &mut values {
+        value.sort_ranges();
+    }
     let is_end = |value: &Value| value.pushed("sunsubscribe").is_some();
     for run in values.chunk_by_mut(|a, b| is_end(a) && is_end(b)) {
         let mut channels: Vec<Value> = run

@@ -7,8 +7,15 @@
 mod arguments;
 mod commands;
 mod compare;
+mod conf;
+mod down;
+mod every;
+mod loading;
 mod moving;
 mod real;
+mod refusals;
+mod replicas;
+mod roles;
 mod scripts;
 mod side;
 mod single;
@@ -28,6 +35,26 @@ fn seeds() -> std::ops::Range<u64> {
 #[test]
 fn one_server_answers_as_a_real_one() {
     single::compare(seeds());
+}
+
+#[test]
+fn one_server_that_refuses_answers_as_a_real_one() {
+    refusals::compare(seeds());
+}
+
+#[test]
+fn a_cluster_with_replicas_answers_as_a_real_one() {
+    replicas::compare(seeds());
+}
+
+#[test]
+fn one_server_that_loads_answers_as_a_real_one() {
+    loading::compare(seeds());
+}
+
+#[test]
+fn a_cluster_that_lacks_slots_answers_as_a_real_one() {
+    down::compare(seeds());
 }
 
 #[test]

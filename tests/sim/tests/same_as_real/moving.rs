@@ -9,21 +9,25 @@ use fastrand::Rng;
 use crate::arguments::Locks;
 use crate::commands::{self, KeyNames, Words, pick, words};
 use crate::compare::Both;
-use crate::real::{Real, RealConn, name};
+use crate::conf::{Shape, name};
+use crate::real::{Real, RealConn};
 use crate::scripts::{self, LIBRARY};
 use crate::single::time;
 use crate::slots::{Home, MASTERS, give, migrate, put_back};
 
-/// Tags of slots of different masters.
-const TAGS: [&str; 3] = ["a", "b", "c"];
+/// Tags of slots of different masters; those of `d` and `a` are one master's.
+const TAGS: [&str; 2] = ["a", "b"];
 const KEYS: KeyNames<'_> = KeyNames {
-    stems: &["{a}k", "{b}k", "{a}k", "{a}k"],
+    stems: &["{a}k", "{b}k", "{a}k", "{d}k"],
 };
 const LOCKS: [&str; 2] = ["dlock:{a}", "dlock:{b}"];
 const CHANNELS: [&str; 4] = ["c0", "dlock~c:{a}:c0", "dlock~c:{a}:c1", "dlock~c:{b}:c2"];
 
 pub(crate) fn compare(seeds: Range<u64>) {
-    let real = Real::start(MASTERS);
+    let real = Real::start(Shape {
+        masters: MASTERS,
+        replicas: 0,
+    });
     let mut admins: Vec<RealConn> = (0..MASTERS).map(|number| real.connect(number)).collect();
     let count = seeds.end - seeds.start;
     for seed in seeds {
@@ -72,23 +76,12 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     }
     // From one server to another messages take their time: whoever may hear one listens from the start.
     both.ask(0, &[words(&["SUBSCRIBE", "c0"])]);
-    let sharded = real.flavour.has_sharded_channels();
-    let publish: &[&str] = if sharded {
-        &["S5", "L5", "R5", ""]
-    } else {
-        &["L5", "R5", ""]
-    };
-    let mut locks = Locks {
-        keys: &LOCKS,
-        micros: time(&mut admins[0]),
-        publish,
-        tokens: Vec::new(),
-    };
+    let mut locks = locks(real, &mut admins[0]);
     let (mut moving, mut moved) = (None, Vec::new());
     for _ in 0..rng.usize(10..35) {
         match rng.u8(0..12) {
             0..3 => step(&mut rng, &mut both, admins, &mut moving, &mut moved),
-            3 => channel(&mut rng, &mut both, sharded),
+            3 => channel(&mut rng, &mut both, 2 * MASTERS),
             _ => {
                 let mut requests = vec![request(&mut rng, &mut locks)];
                 if rng.u8(0..3) == 0 {
@@ -116,12 +109,27 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     put_back(real, admins, moving.as_ref().map(homes), &moved);
 }
 
+/// Locks of two slots.
+pub(crate) fn locks(real: &Real, admin: &mut RealConn) -> Locks<'static> {
+    let publish: &[&str] = if real.flavour.has_sharded_channels() {
+        &["S5", "L5", "R5", ""]
+    } else {
+        &["L5", "R5", ""]
+    };
+    Locks {
+        keys: &LOCKS,
+        micros: time(admin),
+        publish,
+        tokens: Vec::new(),
+    }
+}
+
 /// A command, a small script or a lock's.
-fn request(rng: &mut Rng, locks: &mut Locks<'_>) -> Words {
+pub(crate) fn request(rng: &mut Rng, locks: &mut Locks<'_>) -> Words {
     match rng.u8(0..7) {
         0..3 => commands::draw(rng, KEYS),
         3 => scripts::draw(rng, KEYS),
-        4 => several_keys(rng),
+        4 => scripts::several_keys(rng, KEYS),
         _ => {
             let script = rng.usize(..LIBRARY.len());
             let mut request = words(&["EVAL", &scripts::library(script, None)]);
@@ -131,26 +139,9 @@ fn request(rng: &mut Rng, locks: &mut Locks<'_>) -> Words {
     }
 }
 
-/// Scripts with several keys, declared or not.
-fn several_keys(rng: &mut Rng) -> Words {
-    let (key, other) = (KEYS.draw(rng), KEYS.draw(rng));
-    let script = pick(
-        rng,
-        &[
-            "return {redis.call('EXISTS', KEYS[1]), redis.call('EXISTS', ARGV[1])}",
-            "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'f1', 'v') return 1",
-            "return redis.call('EXISTS', KEYS[1], ARGV[1])",
-            "return redis.pcall('MGET', KEYS[1], ARGV[1])",
-            "redis.call('HSET', KEYS[1], 'f1', 'v') redis.call('HSET', ARGV[1], 'f1', 'v') return 1",
-            "local r = redis.pcall('HGET', ARGV[1], 'f1') return type(r) == 'table' and r.err or r",
-            "return redis.call('PUBLISH', 'c0', 'from a script')",
-        ],
-    );
-    let declared = pick(rng, &["1", "1", "2", "0"]);
-    words(&["EVAL", script, declared, &key, &other])
-}
-
-fn channel(rng: &mut Rng, both: &mut Both<'_>, sharded: bool) {
+/// Something about channels, on any of the connections.
+pub(crate) fn channel(rng: &mut Rng, both: &mut Both<'_>, conns: usize) {
+    let sharded = both.real.flavour.has_sharded_channels();
     let channel = pick(rng, &CHANNELS);
     let other = pick(rng, &CHANNELS);
     let command = match rng.u8(0..7) {
@@ -160,7 +151,7 @@ fn channel(rng: &mut Rng, both: &mut Both<'_>, sharded: bool) {
         4 if sharded => words(&["SSUBSCRIBE", channel, other]),
         _ => words(&["PUBLISH", "c0", "hello"]),
     };
-    let conn = rng.usize(0..2 * MASTERS);
+    let conn = rng.usize(0..conns);
     both.ask(conn, &[command]);
 }
 
@@ -223,7 +214,7 @@ fn begin(
     admins: &mut [RealConn],
     moved: &[Moving],
 ) -> Option<Moving> {
-    let tag = pick(rng, &TAGS[..2]);
+    let tag = pick(rng, &TAGS);
     let slot = Fleet::slot_of(tag.as_bytes());
     let to = NodeId(rng.usize(..MASTERS));
     let now = both.now();

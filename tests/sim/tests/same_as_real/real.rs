@@ -1,6 +1,5 @@
 //! Real servers on loopback. They end with the value.
 
-use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -9,19 +8,21 @@ use std::time::{Duration, Instant};
 
 use dlock_sim::server::Flavour;
 
+use crate::conf::Shape;
 use crate::side::{Decoder, Link, packed};
 use crate::value::Value;
 
-/// One server, or the masters of a cluster on ports in a row.
+/// One server, or those of a cluster on ports in a row: masters first, then their replicas in turn.
 pub(crate) struct Real {
     children: Vec<Child>,
     folder: PathBuf,
     pub(crate) first_port: u16,
     pub(crate) flavour: Flavour,
+    shape: Shape,
 }
 
 impl Real {
-    pub(crate) fn start(masters: usize) -> Self {
+    pub(crate) fn start(shape: Shape) -> Self {
         let program = std::env::var("DLOCK_REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
         let version = Command::new(&program)
             .arg("--version")
@@ -32,7 +33,7 @@ impl Real {
             .into_iter()
             .find(|flavour| version.contains(&format!("v={} ", flavour.version())));
         let flavour = flavour.unwrap_or_else(|| panic!("{version} is not simulated"));
-        let (first_port, held) = free_ports(masters);
+        let (first_port, held) = free_ports(shape.count());
         let folder =
             std::env::temp_dir().join(format!("dlock-sim-{}-{first_port}", std::process::id()));
         let mut real = Self {
@@ -40,36 +41,31 @@ impl Real {
             folder,
             first_port,
             flavour,
+            shape,
         };
         drop(held);
-        for number in 0..masters {
-            let child = real.launch(&program, number, masters);
+        for number in 0..shape.count() {
+            let child = real.launch(&program, number);
             real.children.push(child);
         }
-        for number in 0..masters {
-            real.wait_ready(number, masters > 1);
+        for number in 0..shape.count() {
+            real.wait_ready(number);
         }
         real
     }
 
-    fn port(&self, number: usize) -> u16 {
-        self.first_port + u16::try_from(number).expect("few servers")
-    }
-
-    fn launch(&self, program: &str, number: usize, masters: usize) -> Child {
+    fn launch(&self, program: &str, number: usize) -> Child {
         let folder = self.folder.join(number.to_string());
         std::fs::create_dir_all(&folder).expect("a folder can be made");
-        let mut config = format!(
-            "bind 127.0.0.1\nport {}\nsave \"\"\nappendonly no\n",
-            self.port(number)
+        let write = |name, text| std::fs::write(folder.join(name), text).expect("it is writable");
+        write(
+            "redis.conf",
+            self.shape.conf(self.flavour, self.port(number)),
         );
-        if masters > 1 {
-            config +=
-                "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout 15000\n";
-            std::fs::write(folder.join("nodes.conf"), self.nodes_conf(number, masters))
-                .expect("the folder is writable");
+        if self.shape.in_cluster() {
+            let nodes = self.shape.nodes(self.flavour, self.first_port, number);
+            write("nodes.conf", nodes);
         }
-        std::fs::write(folder.join("redis.conf"), config).expect("the folder is writable");
         // The shell ends the server when this end of its input is closed, in whatever way this process ends.
         let until_closed =
             "\"$0\" redis.conf > output 2>&1 < /dev/null & read -r _; kill -9 $!; wait";
@@ -81,32 +77,7 @@ impl Real {
         command.spawn().expect("a shell can be started")
     }
 
-    /// What each server knows of the others at the start.
-    fn nodes_conf(&self, myself: usize, masters: usize) -> String {
-        let mut text = String::new();
-        for number in 0..masters {
-            let me = if number == myself { "myself," } else { "" };
-            let port = self.port(number);
-            // Servers that know of shards want to see them here.
-            let shard = match self.flavour {
-                Flavour::Redis62 | Flavour::Redis70 => String::new(),
-                _ => format!(",,tls-port=0,shard-id={}", name(number)),
-            };
-            let (first, end) = (16384 * number / masters, 16384 * (number + 1) / masters);
-            let (id, bus, epoch) = (name(number), port + 10000, number + 1);
-            writeln!(
-                text,
-                "{id} 127.0.0.1:{port}@{bus}{shard} {me}master - 0 0 {epoch} connected {first}-{}",
-                end - 1
-            )
-            .expect("a text takes everything");
-        }
-        writeln!(text, "vars currentEpoch {masters} lastVoteEpoch 0")
-            .expect("a text takes everything");
-        text
-    }
-
-    fn wait_ready(&self, number: usize, in_cluster: bool) {
+    fn wait_ready(&self, number: usize) {
         let until = Instant::now() + Duration::from_secs(30);
         loop {
             assert!(
@@ -118,14 +89,24 @@ impl Real {
                 continue;
             }
             let mut conn = self.connect(number);
-            if !in_cluster {
+            if !self.shape.in_cluster() {
                 return;
             }
-            let state = conn.ask(&[b"CLUSTER", b"INFO"]);
-            if matches!(&state, Value::Bulk(text) if text.starts_with(b"cluster_state:ok")) {
+            let is_ok = conn
+                .told(&[b"CLUSTER", b"INFO"])
+                .contains("cluster_state:ok");
+            let mut follows = || {
+                conn.told(&[b"INFO", b"replication"])
+                    .contains("master_link_status:up")
+            };
+            if is_ok && (number < self.shape.masters || follows()) {
                 return;
             }
         }
+    }
+
+    pub(crate) fn port(&self, number: usize) -> u16 {
+        self.first_port + u16::try_from(number).expect("few servers")
     }
 
     pub(crate) fn connect(&self, number: usize) -> RealConn {
@@ -140,11 +121,6 @@ impl Real {
             decoder: Decoder::default(),
         }
     }
-}
-
-/// The name of a server of a cluster, which is that of a simulated one.
-pub(crate) fn name(number: usize) -> String {
-    format!("{:040x}", number + 1)
 }
 
 /// Ports in a row that nobody has, with those of the bus; held until they are used.
@@ -181,6 +157,11 @@ impl RealConn {
     /// One command and its reply.
     pub(crate) fn ask(&mut self, args: &[&[u8]]) -> Value {
         self.write(&packed(args));
+        self.reply()
+    }
+
+    /// The next reply.
+    fn reply(&mut self) -> Value {
         loop {
             if let Some(value) = self.decoder.next() {
                 return value;
@@ -189,11 +170,24 @@ impl RealConn {
         }
     }
 
+    /// So many replies.
+    pub(crate) fn replies(&mut self, count: usize) -> Vec<Value> {
+        (0..count).map(|_| self.reply()).collect()
+    }
+
     /// The same, for what must not fail.
     pub(crate) fn must(&mut self, args: &[&[u8]]) -> Value {
         let reply = self.ask(args);
         assert!(!reply.is_error(), "{args:?}: {reply:?}");
         reply
+    }
+
+    /// The same, where the reply is a text.
+    pub(crate) fn told(&mut self, args: &[&[u8]]) -> String {
+        match self.must(args) {
+            Value::Bulk(text) => String::from_utf8_lossy(&text).into_owned(),
+            other => panic!("{args:?}: {other:?} is no text"),
+        }
     }
 
     fn read_more(&mut self) {

@@ -108,3 +108,22 @@ pub(crate) fn draw(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
     let (key, value) = (keys.draw(rng), pick(rng, &["v", "1", ""]));
     words(&["EVAL", pick(rng, &SMALL), "1", &key, value, "second"])
 }
+
+/// Scripts with several keys, declared or not.
+pub(crate) fn several_keys(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
+    let (key, other) = (keys.draw(rng), keys.draw(rng));
+    let script = pick(
+        rng,
+        &[
+            "return {redis.call('EXISTS', KEYS[1]), redis.call('EXISTS', ARGV[1])}",
+            "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'f1', 'v') return 1",
+            "return redis.call('EXISTS', KEYS[1], ARGV[1])",
+            "return redis.pcall('MGET', KEYS[1], ARGV[1])",
+            "redis.call('HSET', KEYS[1], 'f1', 'v') redis.call('HSET', ARGV[1], 'f1', 'v') return 1",
+            "local r = redis.pcall('HGET', ARGV[1], 'f1') return type(r) == 'table' and r.err or r",
+            "return redis.call('PUBLISH', 'c0', 'from a script')",
+        ],
+    );
+    let declared = pick(rng, &["1", "1", "2", "0"]);
+    words(&["EVAL", script, declared, &key, &other])
+}

@@ -9,6 +9,7 @@ use fastrand::Rng;
 use crate::arguments::Locks;
 use crate::commands::{self, KeyNames, words};
 use crate::compare::Both;
+use crate::conf::Shape;
 use crate::real::{Real, RealConn};
 use crate::scripts::{self, LIBRARY};
 use crate::value::Value;
@@ -20,7 +21,7 @@ const CHANNELS: [&str; 4] = ["c0", "dlock~c:{a}:c0", "dlock~c:{a}:c1", "dlock~c:
 const CLOCK: &str = "clock{a}";
 
 pub(crate) fn compare(seeds: Range<u64>) {
-    let real = Real::start(1);
+    let real = Real::start(Shape::SINGLE);
     let mut admin = real.connect(0);
     let count = seeds.end - seeds.start;
     for seed in seeds {
@@ -30,7 +31,7 @@ pub(crate) fn compare(seeds: Range<u64>) {
 }
 
 /// The same start for both sides.
-fn fresh<'r>(real: &'r Real, admin: &mut RealConn, seed: u64) -> Both<'r> {
+pub(crate) fn fresh<'r>(real: &'r Real, admin: &mut RealConn, seed: u64) -> Both<'r> {
     for command in [
         &["CONFIG", "SET", "maxmemory", "0"][..],
         &["CONFIG", "SET", "min-replicas-to-write", "0"],

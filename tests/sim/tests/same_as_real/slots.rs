@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use dlock_sim::server::Flavour;
 
-use crate::real::{Real, RealConn, name};
+use crate::conf::name;
+use crate::real::{Real, RealConn};
 use crate::value::Value;
 
 /// How many masters the cluster has.
@@ -19,7 +20,7 @@ pub(crate) struct Home {
 
 /// Whether the key is no longer where it was.
 pub(crate) fn migrate(real: &Real, admin: &mut RealConn, to: usize, key: &str) -> bool {
-    let port = (usize::from(real.first_port) + to).to_string();
+    let port = real.port(to).to_string();
     let reply = admin.ask(&[
         b"MIGRATE",
         b"127.0.0.1",
@@ -77,7 +78,7 @@ pub(crate) fn give(real: &Real, admins: &mut [RealConn], slot: u16, to: usize) {
     // the next heartbeats.
     let is_old = real.flavour == Flavour::Redis62;
     for other in (0..MASTERS).filter(|other| is_old && *other != to) {
-        let port = (usize::from(real.first_port) + other).to_string();
+        let port = real.port(other).to_string();
         admins[to].must(&[b"CLUSTER", b"MEET", b"127.0.0.1", port.as_bytes()]);
     }
     let until = Instant::now() + Duration::from_secs(20);
@@ -96,10 +97,7 @@ pub(crate) fn give(real: &Real, admins: &mut [RealConn], slot: u16, to: usize) {
 
 /// The epoch of a server, as another knows it.
 fn epoch_of(admin: &mut RealConn, id: &str) -> String {
-    let Value::Bulk(text) = admin.must(&[b"CLUSTER", b"NODES"]) else {
-        panic!("nodes are told as text");
-    };
-    let text = String::from_utf8_lossy(&text).into_owned();
+    let text = admin.told(&[b"CLUSTER", b"NODES"]);
     let line = text
         .lines()
         .find(|line| line.starts_with(id))

@@ -60,6 +60,22 @@ impl Value {
         matches!(self, Self::Bulk(bytes) if bytes == text.as_bytes())
     }
 
+    /// Sorts ranges of slots, if that is what this is.
+    pub(crate) fn sort_ranges(&mut self) {
+        let first = |range: &Self| match range {
+            Self::Many('*', parts) => match parts.first() {
+                Some(Self::Line(':', slot)) if parts.len() > 2 => slot.parse::<u16>().ok(),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Self::Many('*', ranges) = self
+            && ranges.iter().all(|range| first(range).is_some())
+        {
+            ranges.sort_by_key(first);
+        }
+    }
+
     /// What a push of this kind is about.
     pub(crate) fn pushed(&self, kind: &str) -> Option<&Self> {
         match self {

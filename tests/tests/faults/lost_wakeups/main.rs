@@ -1,6 +1,7 @@
 //! Wake-up messages that get lost: waiters go on all the same, a heartbeat later at most.
 
 mod relay;
+mod taken_back;
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},

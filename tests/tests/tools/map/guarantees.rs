@@ -10,6 +10,11 @@ pub(crate) struct Mapped {
     pub(crate) quote: String,
     /// `group/program` and the names of tests in it.
     pub(crate) tests: Vec<(String, Vec<String>)>,
+    /// Judges who look at it in every seed of the simulation, and in every round of the soak.
+    pub(crate) seeds: Vec<String>,
+    pub(crate) soak: Vec<String>,
+    /// Known mistakes that break it.
+    pub(crate) mutants: Vec<String>,
     /// Why there are none.
     pub(crate) reason: Option<String>,
 }
@@ -51,9 +56,12 @@ pub(crate) fn map() -> Vec<Mapped> {
             });
         } else if let (Some(list), Some(part)) = (paragraph.strip_prefix("- "), parts.last_mut()) {
             for item in list.split("\n- ") {
-                match item.strip_prefix("No test: ") {
-                    Some(reason) => part.reason = Some(words(reason)),
-                    None => part.tests.push(tests(item)),
+                match item.split_once(": ") {
+                    Some(("No test", reason)) => part.reason = Some(words(reason)),
+                    Some(("Seeds", judges)) => part.seeds = names(judges),
+                    Some(("Soak", judges)) => part.soak = names(judges),
+                    Some(("Mutants", mutants)) => part.mutants = names(mutants),
+                    _ => part.tests.push(tests(item)),
                 }
             }
         }
@@ -63,7 +71,16 @@ pub(crate) fn map() -> Vec<Mapped> {
 
 /// An item like `` `group/program`: `test`, `test` ``.
 fn tests(item: &str) -> (String, Vec<String>) {
-    let mut names = item.split('`').skip(1).step_by(2).map(str::to_owned);
+    let mut names = names(item).into_iter();
     let program = names.next();
     (program.expect("a program's name"), names.collect())
+}
+
+/// What stands in back quotes.
+fn names(item: &str) -> Vec<String> {
+    item.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
 }

@@ -3,13 +3,18 @@
 
 mod files;
 mod guarantees;
+mod judges;
 mod links;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use self::{
     files::{PACKAGE, programs},
     guarantees::{guarantees, map},
+    judges::{judges, mutants},
     links::{NAMING, PAGES, exists, links, paths},
 };
 
@@ -64,6 +69,23 @@ fn every_guarantee_has_tests_that_exist_or_a_reason_why_not() {
             }
         }
     }
+}
+
+#[test]
+fn every_judge_and_every_mutant_that_is_named_exists_and_none_is_forgotten() {
+    let (mut seeds, mut soak, mut mistakes) = <(BTreeSet<_>, BTreeSet<_>, BTreeSet<_>)>::default();
+    for part in map() {
+        seeds.extend(part.seeds);
+        soak.extend(part.soak);
+        mistakes.extend(part.mutants);
+    }
+    assert_eq!(
+        seeds,
+        judges("sim/src"),
+        "named (left), and in the simulation"
+    );
+    assert_eq!(soak, judges("soak/src"), "named (left), and in the soak");
+    assert_eq!(mistakes, mutants(), "named (left), and in tests/mutants");
 }
 
 #[test]

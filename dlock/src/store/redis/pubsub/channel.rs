@@ -23,6 +23,9 @@ pub(super) struct Channel {
     pub(super) idle_since: Option<Instant>,
     /// Whether listeners may have missed a message, so that they must look once the channel is live.
     pub(super) missed: bool,
+    /// The connections on which a server has ended it since it was last asked for: who hears of that may not have heard
+    /// of its confirmation yet, which came before.
+    pub(super) ended: Vec<u64>,
     /// Tells those who wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
 }
@@ -46,6 +49,7 @@ impl Channel {
             holds: HashSet::default(),
             idle_since: None,
             missed: false,
+            ended: Vec::new(),
             changed: Arc::default(),
         }
     }

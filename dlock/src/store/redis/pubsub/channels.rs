@@ -113,7 +113,7 @@ impl Channels {
     /// Whether a pending channel is still wanted; forgets it otherwise.
     pub(super) fn still_wanted(&self, name: &Name) -> bool {
         let mut table = self.lock();
-        let Some(channel) = table.channels.get(name) else {
+        let Some(channel) = table.channels.get_mut(name) else {
             return false;
         };
         if channel.state != State::Pending {
@@ -123,15 +123,19 @@ impl Channels {
             table.forget(name);
             return false;
         }
+        channel.ended.clear();
         true
     }
 
-    /// A channel is live now. The listeners that may have missed something.
+    /// A channel is live now, or was for a moment. The listeners that may have missed something.
     pub(super) fn confirm(&self, name: &Name, node: NodeId, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         let Some(channel) = table.channels.get_mut(name) else {
             return Vec::new();
         };
+        if channel.ended.contains(&number) {
+            return channel.lose().collect();
+        }
         channel.state = State::Live(node, number);
         channel.changed.notify_waiters();
         if std::mem::take(&mut channel.missed) {
@@ -175,6 +179,10 @@ impl Channels {
         match table.channels.get_mut(name) {
             Some(channel) if matches!(channel.state, State::Live(_, on) if on == number) => {
                 channel.lose().collect()
+            }
+            Some(channel) if channel.state == State::Pending => {
+                channel.ended.push(number);
+                Vec::new()
             }
             _ => Vec::new(),
         }

@@ -85,6 +85,10 @@ impl Subscriber {
         match unless_refused(answer) {
             Ok(answer) if subscription.is_confirmed(&answer, name) => {
                 let missed = self.pubsub.channels.confirm(name, self.node, self.number);
+                if !self.pubsub.channels.is_live(name) {
+                    self.pubsub.env.refresh.request();
+                    self.pubsub.nudge.notify_one();
+                }
                 if !missed.is_empty() {
                     self.pubsub.env.stats.resubscribed.count();
                     self.pubsub.wake(missed);

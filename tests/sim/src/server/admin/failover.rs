@@ -41,6 +41,14 @@ impl Fleet {
         true
     }
 
+    /// Every server tells the others what it is, as it does by itself every few moments.
+    pub fn greet_all(&mut self, now: Duration) {
+        for node in self.nodes.iter_mut().filter(|node| node.is_awake()) {
+            node.now = now;
+            node.greet();
+        }
+    }
+
     fn take_over(&mut self, now: Duration, replica: NodeId, old: NodeId) {
         // Voters know the latest epoch.
         let latest = self.nodes.iter().filter(|node| node.alive);
@@ -78,11 +86,14 @@ impl Fleet {
             // Valkey replicates which slots are moving.
             (view.migrating, view.importing) = (migrating, importing);
         }
-        node.silence_slots(|slot| {
-            ranges
-                .iter()
-                .any(|(first, last)| (*first..=*last).contains(&slot))
-        });
+        // Redis 7.0 goes on telling those who listen to it already.
+        if flavour != Flavour::Redis70 {
+            node.silence_slots(|slot| {
+                ranges
+                    .iter()
+                    .any(|(first, last)| (*first..=*last).contains(&slot))
+            });
+        }
         node.greet();
     }
 }

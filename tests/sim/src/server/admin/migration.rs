@@ -91,6 +91,13 @@ impl Fleet {
         self.close_slot(now, migration.to, migration.slot);
     }
 
+    /// Ends the importing and migrating wherever there is some, as a successor may have been told of it.
+    pub fn migrate_abandon(&mut self, now: Duration, migration: &Migration) {
+        for node in self.nodes() {
+            self.close_slot(now, node, migration.slot);
+        }
+    }
+
     /// `CLUSTER SETSLOT … STABLE`.
     fn close_slot(&mut self, now: Duration, node: NodeId, slot: u16) {
         if !self.nodes[node.0].is_awake() {

@@ -4,6 +4,7 @@ mod failover;
 mod faults;
 mod life;
 mod migration;
+mod slots;
 
 use super::fleet::NodeId;
 

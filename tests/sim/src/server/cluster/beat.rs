@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::ranges::pieces;
 use super::view::View;
 use crate::server::fleet::NodeId;
 use crate::server::link::LinkItem;
@@ -23,25 +24,19 @@ pub(in super::super) struct Beat {
 }
 
 impl View {
-    /// What a server serves, without what it has said is not its own.
+    /// What a server serves, without what it has said is not its own, or has given up.
     fn claims_of(&self, about: NodeId) -> Vec<(u16, u16)> {
-        let mut claims = self.owners.of(about);
-        if about == self.me || self.unclaimed.is_empty() {
+        let claims = self.owners.of(about);
+        let without = if about == self.me {
+            &self.unserved
+        } else {
+            &self.unclaimed
+        };
+        if without.is_empty() {
             return claims;
         }
-        let all = std::mem::take(&mut claims);
-        for (mut first, last) in all {
-            for slot in self.unclaimed.range(first..=last) {
-                if first < *slot {
-                    claims.push((first, slot - 1));
-                }
-                first = slot + 1;
-            }
-            if first <= last {
-                claims.push((first, last));
-            }
-        }
-        claims
+        let pieces = |(first, last)| pieces(first, last, without);
+        claims.into_iter().flat_map(pieces).collect()
     }
 
     fn beat(&self, about: NodeId) -> Beat {

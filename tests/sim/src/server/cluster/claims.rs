@@ -109,14 +109,15 @@ impl View {
             if self.importing.contains_key(&slot) && !valkey {
                 continue; // Only a command may decide.
             }
-            let free = self.unclaimed.contains(&slot) && flavour != Flavour::Redis62;
+            let given_up = self.unserved.remove(&slot);
+            let free = given_up || self.unclaimed.contains(&slot) && flavour != Flavour::Redis62;
             if !free && self.peer(owner).epoch >= epoch {
                 continue;
             }
-            if owner == self.me {
+            if owner == self.me && !given_up {
                 outcome.lost.push(slot);
             }
-            outcome.ours |= owner == master;
+            outcome.ours |= owner == master && !given_up;
             if valkey {
                 self.follow_migration(slot, sender);
             }

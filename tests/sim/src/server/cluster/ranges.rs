@@ -1,5 +1,7 @@
 //! Who serves which slots.
 
+use std::collections::BTreeSet;
+
 use crate::server::fleet::NodeId;
 
 /// One past the last slot.
@@ -62,9 +64,34 @@ impl Ranges {
     }
 }
 
+/// What is left of a range without these slots.
+pub(in super::super) fn pieces(
+    mut first: u16,
+    last: u16,
+    without: &BTreeSet<u16>,
+) -> Vec<(u16, u16)> {
+    let mut pieces = Vec::new();
+    for slot in without.range(first..=last) {
+        if first < *slot {
+            pieces.push((first, slot - 1));
+        }
+        first = slot + 1;
+    }
+    if first <= last {
+        pieces.push((first, last));
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{NodeId, Ranges};
+    use super::{NodeId, Ranges, pieces};
+
+    #[test]
+    fn a_range_without_slots_is_what_lies_between_them() {
+        assert_eq!(pieces(3, 9, &[3, 5, 6, 20].into()), [(4, 4), (7, 9)]);
+        assert_eq!(pieces(3, 4, &[3, 4].into()), []);
+    }
 
     #[test]
     fn ranges_split_and_join() {

@@ -12,6 +12,8 @@ pub(in super::super) enum Redirect {
     /// Some of the keys are here.
     Unstable,
     Down,
+    /// Nobody serves the slot.
+    Unserved,
     Moved(u16, NodeId),
     Ask(u16, NodeId),
 }
@@ -30,6 +32,7 @@ impl Redirect {
             Self::CrossSlot => "CROSSSLOT Keys in request don't hash to the same slot".into(),
             Self::Unstable => "TRYAGAIN Multiple keys request during rehashing of slot".into(),
             Self::Down => "CLUSTERDOWN The cluster is down".into(),
+            Self::Unserved => "CLUSTERDOWN Hash slot not served".into(),
             Self::Moved(slot, node) => to("MOVED", slot, node),
             Self::Ask(slot, node) => to("ASK", slot, node),
         }
@@ -61,6 +64,9 @@ impl View {
     ) -> Option<Redirect> {
         let (first, rest) = wish.keys.split_first()?;
         let slot = slot_of(first);
+        if self.unserved.contains(&slot) {
+            return Some(Redirect::Unserved);
+        }
         let owner = self.owners.owner(slot);
         // Replicas of Valkey know of migrations as well, for clients that read from them.
         let (looks, at_home) = match flavour {
@@ -81,7 +87,8 @@ impl View {
             existing = wish.keys.iter().filter(|key| has(key)).count();
             missing = wish.keys.len() - existing;
         }
-        if self.down {
+        // Channels are served all the same (`cluster-allow-pubsubshard-when-down`).
+        if self.down && !wish.channels {
             return Some(Redirect::Down);
         }
         if let Some(target) = target

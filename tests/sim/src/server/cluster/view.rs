@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::ranges::Ranges;
+use super::ranges::{Ranges, pieces};
 use crate::server::fleet::NodeId;
 
 /// How long a master that has started again serves nobody (`CLUSTER_WRITABLE_DELAY`).
@@ -16,6 +16,8 @@ pub(in super::super) struct View {
     pub(in super::super) owners: Ranges,
     /// Slots whose owner has said that they are not its own.
     pub(in super::super) unclaimed: BTreeSet<u16>,
+    /// Those of its own slots that it was told to give up.
+    pub(in super::super) unserved: BTreeSet<u16>,
     /// The latest epoch it has heard of.
     pub(in super::super) epoch: u64,
     pub(in super::super) nodes: Vec<Peer>,
@@ -60,6 +62,7 @@ impl View {
             me,
             owners: Ranges::even(masters),
             unclaimed: BTreeSet::new(),
+            unserved: BTreeSet::new(),
             epoch: masters as u64,
             nodes: (0..count).map(peer).collect(),
             migrating: BTreeMap::new(),
@@ -81,6 +84,16 @@ impl View {
     /// The master of a server's shard, as far as known here.
     pub(in super::super) fn master_of(&self, node: NodeId) -> NodeId {
         self.peer(node).replica_of.unwrap_or(node)
+    }
+
+    /// Which ranges of slots are served, and by whom.
+    pub(in super::super) fn served(&self) -> Vec<(u16, u16, NodeId)> {
+        let ranges = self.owners.iter();
+        let served = ranges.flat_map(|(first, last, owner)| {
+            let pieces = pieces(first, last, &self.unserved).into_iter();
+            pieces.map(move |(first, last)| (first, last, owner))
+        });
+        served.collect()
     }
 
     pub(in super::super) fn others(&self) -> impl Iterator<Item = NodeId> + use<> {

@@ -77,8 +77,7 @@ impl View {
     }
 
     fn has_gaps(&self) -> bool {
-        self.owners
-            .iter()
-            .any(|(_, _, owner)| self.peer(owner).failed)
+        let is_failed = |owner| self.peer(owner).failed;
+        !self.unserved.is_empty() || self.owners.iter().any(|(_, _, owner)| is_failed(owner))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::number::integer;
 use super::table::{Keys, Spec, find};
-use super::unknown::unknown;
+use super::unknown::{unknown, unknown_subcommand};
 use super::{Call, Caller, FULL, NO_REPLICAS, READ_ONLY};
 use crate::server::cluster::{Redirect, Wish, slot_of};
 use crate::server::config::Flavour;
@@ -32,6 +32,7 @@ impl Node {
             asking: std::mem::take(&mut state.asking),
             readonly: state.readonly,
             resp3: state.resp3,
+            in_script: false,
         };
         match self.check(caller, args) {
             Ok(spec) => (spec.run)(self, &Call { caller, spec, args }),
@@ -48,13 +49,17 @@ impl Node {
         if !spec.fits(args.len(), flavour) {
             return Err(wrong_arity(spec.name));
         }
+        // Redis 6.2 looks at it once it runs the command.
+        if flavour != Flavour::Redis62 && spec.lacks(args) {
+            return Err(unknown_subcommand(flavour, args));
+        }
         if self.cluster.is_some()
             && spec.keys != Keys::None
             && let Some(redirect) = self.redirect(caller, spec, args, None)
         {
             return Err(Reply::error(redirect.line(&self.config)));
         }
-        if self.full && spec.wants_memory() {
+        if self.full && spec.wants_memory() && !self.is_replica() {
             return refuse(FULL);
         }
         if spec.writes() && self.lacks_replicas() {
@@ -69,7 +74,7 @@ impl Node {
         {
             return Err(Reply::error(not_for_subscribers(flavour, spec.name)));
         }
-        if self.loading && !spec.runs_while_loading(flavour) {
+        if self.loading && !spec.runs_while_loading(flavour, args) {
             return Err(Reply::error(loading(flavour)));
         }
         Ok(spec)

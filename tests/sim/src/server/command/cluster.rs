@@ -12,17 +12,8 @@ use crate::server::resp::Reply;
 
 /// `CLUSTER SLOTS | INFO | MYID | KEYSLOT | COUNTKEYSINSLOT`.
 pub(super) fn cluster(node: &mut Node, call: &Call<'_>) -> Reply {
-    let known: [&[u8]; 5] = [b"SLOTS", b"INFO", b"MYID", b"KEYSLOT", b"COUNTKEYSINSLOT"];
-    let is_known = known
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(call.args[1]));
     let Some(view) = &node.cluster else {
-        // Redis 6.2 looks at the subcommand later.
-        return if is_known || node.flavour == Flavour::Redis62 {
-            Reply::error(NO_CLUSTER)
-        } else {
-            unknown_subcommand(node.flavour, call.args)
-        };
+        return Reply::error(NO_CLUSTER);
     };
     match (&*call.args[1].to_ascii_uppercase(), &call.args[2..]) {
         (b"SLOTS", []) => slots(node, view),
@@ -75,7 +66,7 @@ fn slots(node: &Node, view: &View) -> Reply {
         parts.extend(replicas.map(peer));
         Reply::Array(parts)
     };
-    Reply::Array(view.owners.iter().map(range).collect())
+    Reply::Array(view.served().into_iter().map(range).collect())
 }
 
 fn info(view: &View) -> String {

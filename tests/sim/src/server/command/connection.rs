@@ -45,7 +45,7 @@ pub(super) fn readonly(node: &mut Node, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn readwrite(node: &mut Node, call: &Call<'_>) -> Reply {
-    if let Some(conn) = node.conns.get_mut(&call.caller.conn) {
+    if let Some(conn) = own(node, call) {
         conn.readonly = false;
     }
     if node.cluster.is_none() && matches!(node.flavour, Flavour::Redis70 | Flavour::Redis80) {
@@ -64,26 +64,39 @@ fn in_cluster(
     if node.cluster.is_none() {
         return Reply::error(NO_CLUSTER);
     }
-    if let Some(conn) = node.conns.get_mut(&call.caller.conn) {
+    if let Some(conn) = own(node, call) {
         what(conn);
     }
     Reply::ok()
 }
 
+/// The connection whose settings a command changes: scripts have none.
+fn own<'n>(node: &'n mut Node, call: &Call<'_>) -> Option<&'n mut super::super::node::Conn> {
+    let conns = (!call.caller.in_script).then_some(&mut node.conns)?;
+    conns.get_mut(&call.caller.conn)
+}
+
 /// There are no passwords here: only the user `default` is known, and it has none.
-pub(super) fn auth(_: &mut Node, call: &Call<'_>) -> Reply {
+pub(super) fn auth(node: &mut Node, call: &Call<'_>) -> Reply {
     match call.args {
         [_, _] => Reply::error(
             "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
              configuration is correct?",
         ),
         [_, b"default", _] => Reply::ok(),
-        [_, _, _] => Reply::error(WRONG_PASSWORD),
+        [_, _, _] => wrong_password(node, call),
         _ => Reply::error(super::SYNTAX),
     }
 }
 
-const WRONG_PASSWORD: &str = "WRONGPASS invalid username-password pair or user is disabled.";
+fn wrong_password(node: &Node, call: &Call<'_>) -> Reply {
+    let conn = call.caller.conn;
+    // Later servers take a reply that is still to be written for one of a module to this request, and say nothing.
+    if node.flavour >= Flavour::Redis80 && node.out.iter().any(|(other, _)| *other == conn) {
+        return Reply::Several(Vec::new());
+    }
+    Reply::error("WRONGPASS invalid username-password pair or user is disabled.")
+}
 
 pub(super) fn select(node: &mut Node, call: &Call<'_>) -> Reply {
     match integer(call.args[1]) {
@@ -113,7 +126,7 @@ pub(super) fn hello(node: &mut Node, call: &Call<'_>) -> Reply {
         let left = options.as_slice();
         if option.eq_ignore_ascii_case(b"AUTH") && left.len() >= 2 {
             if left[0] != b"default" {
-                return Reply::error(WRONG_PASSWORD);
+                return wrong_password(node, call);
             }
             options.nth(1);
         } else if option.eq_ignore_ascii_case(b"SETNAME") && !left.is_empty() {

@@ -23,12 +23,18 @@ use super::fleet::ConnId;
 
 /// Who asks.
 #[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub(super) struct Caller {
     /// The connection; also of a script.
     pub(super) conn: ConnId,
     pub(super) asking: bool,
     pub(super) readonly: bool,
     pub(super) resp3: bool,
+    /// Whether it is a script, which has no connection of its own.
+    pub(super) in_script: bool,
 }
 
 /// A command that has passed the checks.

@@ -54,8 +54,13 @@ impl Spec {
     pub(in super::super) fn is_for_scripts(&self) -> bool {
         self.flags & N == 0
     }
-    pub(in super::super) fn runs_while_loading(&self, flavour: Flavour) -> bool {
-        self.flags & L != 0 || self.name == "cluster" && flavour >= Flavour::Redis80
+    pub(in super::super) fn runs_while_loading(&self, flavour: Flavour, args: &[&[u8]]) -> bool {
+        match (self.name, flavour) {
+            ("echo" | "readonly" | "readwrite", _) => flavour != Flavour::Redis62,
+            ("cluster", Flavour::Redis80) => is_one_of(args, &["slots"]),
+            ("cluster", Flavour::Valkey81) => is_one_of(args, &["slots", "info", "myid"]),
+            _ => self.flags & L != 0,
+        }
     }
     /// Whether the slot's owner serves it until the slot has moved. Redis 8 takes those who leave a channel for those
     /// who want a key.
@@ -63,12 +68,30 @@ impl Spec {
         let as_key = flavour == Flavour::Redis80 && self.name == "sunsubscribe";
         matches!(self.keys, Keys::Channel | Keys::Channels) && !as_key
     }
+    /// Whether a subcommand is named that is not simulated.
+    pub(in super::super) fn lacks(&self, args: &[&[u8]]) -> bool {
+        let known: &[&str] = match self.name {
+            "script" => &["load", "exists", "flush"],
+            "client" => &["setname", "getname", "id", "setinfo"],
+            "cluster" => &["slots", "info", "myid", "keyslot", "countkeysinslot"],
+            "pubsub" => &["channels", "numsub", "shardchannels", "shardnumsub"],
+            _ => return false,
+        };
+        !is_one_of(args, known)
+    }
     pub(in super::super) fn fits(&self, words: usize, flavour: Flavour) -> bool {
         // Conditions for expiries came with Redis 7.
         let exact = flavour == Flavour::Redis62 && self.name.contains("expire");
         let least = usize::from(self.arity.unsigned_abs());
         words == least || words > least && self.arity < 0 && !exact
     }
+}
+
+/// Whether the subcommand is one of these.
+fn is_one_of(args: &[&[u8]], names: &[&str]) -> bool {
+    let name = args.get(1).copied().unwrap_or_default();
+    let mut names = names.iter();
+    names.any(|other| name.eq_ignore_ascii_case(other.as_bytes()))
 }
 
 type Run = fn(&mut Node, &Call<'_>) -> Reply;

@@ -139,6 +139,7 @@ impl Node {
         self.replication.history = snapshot.history;
         self.replication.step = snapshot.step;
         self.data = (*snapshot.data).clone();
+        self.acknowledge();
     }
 
     /// A server wants to follow this one.

@@ -25,7 +25,7 @@ pub(super) struct Running {
     /// Whether memory was full when it began.
     full: bool,
     calls: usize,
-    /// The slot that it was in last.
+    /// The slot in which the server looks for the next command's keys, if it does not look at the keys themselves.
     slot: Option<u16>,
     /// What the last call that threw has thrown: Lua carries it as a value of its own.
     pub(super) thrown: Option<String>,
@@ -36,9 +36,13 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn new(node: Node, caller: Caller, keys: &[&[u8]]) -> Self {
         let full = node.full;
+        let in_script = true;
         Self {
             node,
-            caller,
+            caller: Caller {
+                in_script,
+                ..caller
+            },
             wrote: false,
             full,
             calls: 0,
@@ -99,12 +103,14 @@ impl Running {
         }
         self.wrote |= spec.writes();
         if self.node.cluster.is_some() {
-            // Since Redis 8 keys are kept by slots, and a key is looked for in the slot of the one before.
+            // Since Redis 8 keys are kept by slots, and a key is looked for in the slot of the one before; Valkey
+            // knows better once a command has run.
             let within = self.slot.filter(|_| flavour >= Flavour::Redis80);
             if let Some(redirect) = self.node.redirect(self.caller, spec, args, within) {
                 return Err(Trouble::plain(elsewhere(flavour, spec, redirect)));
             }
-            self.slot = keys(spec, args).first().map(|key| slot_of(key));
+            let slot = keys(spec, args).first().map(|key| slot_of(key));
+            self.slot = slot.filter(|_| flavour != Flavour::Valkey81);
         }
         Ok(spec)
     }
@@ -150,6 +156,7 @@ fn elsewhere(flavour: Flavour, spec: &Spec, redirect: Redirect) -> String {
                 spec.name
             )
         }
+        Redirect::Unserved if tells => "Script attempted to access a slot not served".into(),
         Redirect::Unstable if tells => format!(
             "Unable to execute command '{}' in script because undeclared keys were accessed during rehashing of the slot",
             spec.name

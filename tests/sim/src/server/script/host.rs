@@ -35,8 +35,8 @@ impl Host {
         let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH;
         // Otherwise `xpcall` would be one of mlua's, and errors be seen elsewhere than they happen.
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-        // Little is kept from one script to the next: looking for what is not takes more time than it frees.
-        lua.gc_inc(1000, 200, 0);
+        // Little is kept from one script to the next, so that collecting is cheap, and a small heap stays in the cache.
+        lua.gc_inc(150, 1000, 0);
         let no_chance = lua.create_function(|_, ()| -> mlua::Result<()> {
             Err(mlua::Error::runtime(
                 "there is no randomness in scripts here",

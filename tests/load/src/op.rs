@@ -1,18 +1,21 @@
 //! One operation of a task: taking a lock, holding it, giving it back.
 
-use crate::engine::Nanos;
+use crate::Nanos;
 
 /// How long one waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub enum Patience {
+    /// Not at all.
     Try,
+    /// So long.
     For(Nanos),
+    /// Until it is had.
     Forever,
 }
 
 /// How a hold ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// It is released, and the server's answer awaited.
     Release,
     /// The guard is dropped.
@@ -23,26 +26,34 @@ pub(crate) enum Ending {
 
 /// The same owner takes the lock again while it has it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Inner {
-    pub(crate) write: bool,
-    pub(crate) patience: Nanos,
+pub struct Inner {
+    /// Reads otherwise.
+    pub write: bool,
+    /// How long it waits.
+    pub patience: Nanos,
 }
 
 /// One operation.
 #[derive(Debug, Clone)]
-pub(crate) struct Op {
+pub struct Op {
     /// More than one are taken together, by the attribute.
-    pub(crate) locks: Vec<usize>,
-    pub(crate) write: bool,
-    pub(crate) patience: Patience,
-    pub(crate) owner: Option<usize>,
+    pub locks: Vec<usize>,
+    /// Reads otherwise.
+    pub write: bool,
+    /// How long it waits.
+    pub patience: Patience,
+    /// An explicit one.
+    pub owner: Option<usize>,
     /// The future is dropped when it has been polled so often.
-    pub(crate) cancel: Option<u64>,
-    pub(crate) hold: Nanos,
+    pub cancel: Option<u64>,
+    /// How long it is held.
+    pub hold: Nanos,
     /// Whether one that is lost is left early.
-    pub(crate) until_lost: bool,
-    pub(crate) inner: Option<Inner>,
-    pub(crate) ending: Ending,
+    pub until_lost: bool,
+    /// Taken meanwhile.
+    pub inner: Option<Inner>,
+    /// How it is given back.
+    pub ending: Ending,
     /// What passes before it begins.
-    pub(crate) rest: Nanos,
+    pub rest: Nanos,
 }

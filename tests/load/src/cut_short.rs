@@ -4,13 +4,15 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Polls a future so often at most: nothing comes of it then.
-pub(crate) struct CutShort<F> {
+#[derive(Debug)]
+pub struct CutShort<F> {
     future: Option<Pin<Box<F>>>,
     polls: Option<u64>,
 }
 
 impl<F: Future> CutShort<F> {
-    pub(crate) fn new(future: F, polls: Option<u64>) -> Self {
+    /// All polls there are for `None`.
+    pub fn new(future: F, polls: Option<u64>) -> Self {
         Self {
             future: Some(Box::pin(future)),
             polls,

@@ -3,11 +3,11 @@
 
 /// A stream of random numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(fastrand::Rng);
+pub struct Random(fastrand::Rng);
 
 impl Random {
     /// The stream with this name and number.
-    pub(crate) fn of(seed: u64, name: &str, number: u64) -> Self {
+    pub fn of(seed: u64, name: &str, number: u64) -> Self {
         let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
         for word in name
             .bytes()
@@ -20,12 +20,12 @@ impl Random {
     }
 
     /// Any number.
-    pub(crate) fn any(&mut self) -> u64 {
+    pub fn any(&mut self) -> u64 {
         self.0.u64(..)
     }
 
     /// From `from` to before `to`.
-    pub(crate) fn within(&mut self, from: u64, to: u64) -> u64 {
+    pub fn within(&mut self, from: u64, to: u64) -> u64 {
         if to <= from {
             return from;
         }
@@ -33,22 +33,22 @@ impl Random {
     }
 
     /// An index into something of this length.
-    pub(crate) fn below(&mut self, length: usize) -> usize {
+    pub fn below(&mut self, length: usize) -> usize {
         self.0.usize(..length.max(1))
     }
 
     /// True so often out of a thousand times.
-    pub(crate) fn chance(&mut self, permille: u32) -> bool {
+    pub fn chance(&mut self, permille: u32) -> bool {
         self.0.u32(..1000) < permille
     }
 
     /// One of these.
-    pub(crate) fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
     /// One of these, by their weights.
-    pub(crate) fn weighted<T: Copy>(&mut self, of: &[(u32, T)]) -> T {
+    pub fn weighted<T: Copy>(&mut self, of: &[(u32, T)]) -> T {
         let all: u32 = of.iter().map(|(weight, _)| weight).sum();
         let mut at = self.0.u32(..all.max(1));
         for (weight, what) in of {
@@ -61,7 +61,7 @@ impl Random {
     }
 
     /// From `from` to before `to`, small numbers as often as large ones of ten times their size.
-    pub(crate) fn scaled(&mut self, from: u64, to: u64) -> u64 {
+    pub fn scaled(&mut self, from: u64, to: u64) -> u64 {
         let octaves = (to.max(from + 1) / from.max(1)).ilog2().max(1);
         let low = from.max(1) << self.0.u32(..=octaves);
         self.within(low.min(to), (low * 2).min(to + 1))

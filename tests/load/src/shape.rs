@@ -1,11 +1,12 @@
 //! Shapes of load: what a task's operations are like.
 
-use super::op::{Ending, Inner, Op, Patience};
-use crate::engine::{MS, Nanos, Random, SECOND};
+use crate::op::{Ending, Inner, Op, Patience};
+use crate::random::Random;
+use crate::{MS, Nanos, SECOND};
 
 /// What the tasks of a process do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// All write.
     ManyWriters,
     /// One in ten writes.
@@ -28,9 +29,28 @@ pub(crate) enum Shape {
     Several,
 }
 
+/// How often which is drawn. Fixed before any mutant was tried, and not tuned to them.
+const SHAPES: [(u32, Shape); 10] = [
+    (4, Shape::ManyWriters),
+    (4, Shape::OneWriterManyReaders),
+    (3, Shape::Even),
+    (2, Shape::Owners),
+    (2, Shape::Tries),
+    (3, Shape::Timeouts),
+    (4, Shape::Cancels),
+    (4, Shape::Local),
+    (1, Shape::ManyKeys),
+    (2, Shape::Several),
+];
+
 impl Shape {
+    /// One of them.
+    pub fn draw(random: &mut Random) -> Self {
+        random.weighted(&SHAPES)
+    }
+
     /// How many tasks a process has.
-    pub(crate) fn tasks(self, random: &mut Random) -> u64 {
+    pub fn tasks(self, random: &mut Random) -> u64 {
         match self {
             Self::Local => random.within(4, 14),
             Self::OneWriterManyReaders => random.within(2, 7),
@@ -48,7 +68,7 @@ impl Shape {
     }
 
     /// The operation with this number of a task.
-    pub(crate) fn op(self, locks: usize, lease: Nanos, mut random: Random) -> Op {
+    pub fn op(self, locks: usize, lease: Nanos, mut random: Random) -> Op {
         let random = &mut random;
         let lock = match self {
             Self::ManyKeys => random.below(locks.max(4)),
@@ -112,8 +132,7 @@ impl Shape {
     fn hold(self, lease: Nanos, random: &mut Random) -> Nanos {
         match (self, random.within(0, 100)) {
             (_, 0..2) => random.within(lease / 2, lease * 2).min(8 * SECOND),
-            (Self::Local, 2..70) => 0,
-            (_, 2..15) => 0,
+            (Self::Local, 2..70) | (_, 2..15) => 0,
             (_, 15..85) => random.scaled(50_000, 4 * MS),
             _ => random.scaled(MS, 60 * MS),
         }

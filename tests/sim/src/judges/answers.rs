@@ -1,0 +1,148 @@
+//! What callers are told: in time, and true.
+
+use dlock::{Error, ErrorKind, Step};
+
+use super::Judges;
+use super::patience::Waiting;
+use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
+use crate::plan::{Patience, Plan};
+
+/// How late an answer may be besides what clocks differ.
+const SLACK: Nanos = 50 * MS;
+
+/// What came of asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    Granted,
+    Busy,
+    Failed(ErrorKind),
+    /// Nobody waited for it.
+    Dropped,
+}
+
+impl Told {
+    pub(crate) fn of<T>(outcome: Option<&Result<Option<T>, Error>>) -> Self {
+        match outcome {
+            Some(Ok(Some(_))) => Self::Granted,
+            Some(Ok(None)) => Self::Busy,
+            Some(Err(error)) if error.kind() == ErrorKind::Contended => Self::Busy,
+            Some(Err(error)) => Self::Failed(error.kind()),
+            None => Self::Dropped,
+        }
+    }
+}
+
+/// How long servers may take, for whoever does not wait.
+pub(super) fn most_for_a_try(plan: &Plan) -> Nanos {
+    let each = plan.processes.iter();
+    let most = each.map(|process| process.retry_for + process.response_timeout);
+    most.max().unwrap_or(0)
+}
+
+impl Judges {
+    /// Somebody who waited until now has an answer.
+    pub(crate) fn look_at_answer(&self, engine: &Engine, number: u64, told: Told) {
+        let now = engine.now();
+        let Some((asked, waiting)) = self.who_waits_as(number) else {
+            return;
+        };
+        if told != Told::Dropped {
+            self.look_at_time(engine, asked, &waiting, told);
+        }
+        let calm = self.must_be_kept(now);
+        match told {
+            Told::Failed(kind) if calm && !is_expected(kind, waiting.patience) => {
+                let story = format!("{} is told: {kind:?}, and nothing is wrong", waiting.name());
+                self.object("errors", now, story);
+            }
+            Told::Busy if calm && !self.was_busy(number, asked, &waiting) => {
+                let story = format!("{} is told that they are busy", waiting.name());
+                self.object("answers", now, story);
+            }
+            _ => {}
+        }
+    }
+
+    /// Nobody waits longer than wanted, nor is told so before.
+    fn look_at_time(&self, engine: &Engine, asked: Nanos, waiting: &Waiting, told: Told) {
+        let now = engine.now();
+        let took = now - asked;
+        let most = match waiting.patience {
+            Patience::For(patience) => patience,
+            Patience::Try => self.most_for_a_try,
+            Patience::Forever => Nanos::MAX / 2,
+        };
+        // Those of several that were had are given back before.
+        let giving_back = if waiting.locks.len() > 1 {
+            self.most_for_a_try
+        } else {
+            0
+        };
+        let ran = engine.runs_since(waiting.of) <= asked;
+        if ran && took > most + most / 100 + giving_back + SLACK {
+            let story = format!("{} took {} ms", waiting.name(), took / MS);
+            self.object("timeouts", now, story);
+        }
+        if told == Told::Failed(ErrorKind::Timeout(Step::Wait)) && took < most - most / 100 {
+            let story = format!("{} is told after {} ms", waiting.name(), took / MS);
+            self.object("timeouts", now, story);
+        }
+    }
+
+    /// A release has failed.
+    pub(crate) fn look_at_release(&self, engine: &Engine, error: &Error) {
+        let now = engine.now();
+        if self.must_be_kept(now) {
+            self.object(
+                "errors",
+                now,
+                format!("a release, and nothing is wrong: {error}"),
+            );
+        }
+    }
+
+    /// A lock is lost, and who waits to be told of it is not.
+    pub(crate) fn is_not_told(&self, engine: &Engine) {
+        let of = engine.current();
+        self.object(
+            "losses",
+            engine.now(),
+            format!("p{} is not told of a loss", of.0),
+        );
+    }
+
+    /// What was to be stopped when its lock is lost goes on.
+    pub(crate) fn goes_on(&self, engine: &Engine, of: ProcId) {
+        let story = format!("p{} goes on with what its lost lock guards", of.0);
+        self.object("losses", engine.now(), story);
+    }
+
+    /// An owner who holds a lock asks for it again, in a way that needs nobody else's leave.
+    pub(crate) fn look_at_reentry(
+        &self,
+        engine: &Engine,
+        asked: Nanos,
+        patience: Nanos,
+        told: Told,
+    ) {
+        let now = engine.now();
+        if told != Told::Granted && patience > SECOND / 2 && self.must_be_kept(now) {
+            let story = format!(
+                "an owner asked for its lock again at {:.6} s: {told:?}",
+                super::belief::seconds(asked)
+            );
+            self.object("owners", now, story);
+        }
+    }
+}
+
+/// Whether one may be told this while nothing is wrong.
+fn is_expected(kind: ErrorKind, patience: Patience) -> bool {
+    match kind {
+        ErrorKind::Timeout(_) => matches!(patience, Patience::For(_)),
+        // Too little time even to connect.
+        ErrorKind::Unavailable => matches!(patience, Patience::For(..SECOND)),
+        ErrorKind::WouldDeadlock | ErrorKind::Closed => true,
+        _ => false,
+    }
+}

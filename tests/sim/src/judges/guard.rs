@@ -1,0 +1,49 @@
+//! What a task holds a lock by.
+
+use dlock::{ErrorKind, Held, LossReason, ReadGuard, WriteGuard};
+
+/// Whatever a task holds a lock by.
+#[derive(Debug)]
+pub(crate) enum Guard {
+    Read(ReadGuard),
+    Write(WriteGuard),
+    Several(Held),
+}
+
+impl Guard {
+    pub(crate) fn token(&self) -> u64 {
+        match self {
+            Self::Read(guard) => guard.fencing_token(),
+            Self::Write(guard) => guard.fencing_token(),
+            Self::Several(held) => held.fencing_token(),
+        }
+        .as_u64()
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Read(guard) => guard.is_lost(),
+            Self::Write(guard) => guard.is_lost(),
+            Self::Several(held) => held.is_lost(),
+        }
+    }
+
+    /// Whether its lease has run out. One of several may, while the others are waited for.
+    pub(super) fn is_expired(&self) -> bool {
+        let checked = match self {
+            Self::Read(guard) => guard.check(),
+            Self::Write(guard) => guard.check(),
+            Self::Several(_) => Ok(()),
+        };
+        let expired = ErrorKind::Lost(LossReason::Expired);
+        checked.is_err_and(|error| error.kind() == expired)
+    }
+
+    pub(crate) async fn lost(&self) {
+        match self {
+            Self::Read(guard) => guard.lost().await,
+            Self::Write(guard) => guard.lost().await,
+            Self::Several(held) => held.lost().await,
+        }
+    }
+}

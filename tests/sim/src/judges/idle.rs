@@ -1,0 +1,105 @@
+//! Nobody loses a lease while nothing does harm, and no hold and no place in a line stays on a server whose process knows
+//! nothing of it.
+
+use std::collections::BTreeMap;
+
+use super::Judges;
+use super::record::{Record, process_of};
+use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
+use crate::plan::Plan;
+
+/// How long after a fault connections may take to be back, and what failed meanwhile to be undone.
+const CALM: Nanos = 8 * SECOND;
+/// How long a release or an undone acquire may be under way.
+const UNDER_WAY: Nanos = SECOND;
+/// How often servers are looked at.
+const EVERY: Nanos = 200 * MS;
+
+/// Since when which holds and places are of no use to their processes.
+#[derive(Debug)]
+pub(super) struct Idle {
+    since: BTreeMap<(usize, String), Nanos>,
+    looked: Nanos,
+    /// When which processes have shut their clients down.
+    shut_down: BTreeMap<ProcId, Nanos>,
+    /// The longest lease, and whether the network loses anything.
+    lease: Nanos,
+    lossy: bool,
+}
+
+impl Idle {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let leases = plan.processes.iter().map(|process| process.lease);
+        Self {
+            since: BTreeMap::new(),
+            looked: 0,
+            shut_down: BTreeMap::new(),
+            lease: leases.max().unwrap_or(0),
+            lossy: plan.setup.pace.lost > 0,
+        }
+    }
+}
+
+/// The ids that count.
+fn live<'r>(record: &'r Record<'_>) -> impl Iterator<Item = &'r str> {
+    let holds = record.holds.iter().map(|(id, hold)| (*id, hold.until));
+    let places = record.places().map(|(place, _)| (place.id, place.until));
+    let live = holds.chain(places).filter(|(_, until)| *until > record.now);
+    live.map(|(id, _)| id)
+}
+
+impl Judges {
+    /// Whether nothing is wrong for which a lease could be lost.
+    pub(super) fn must_be_kept(&self, now: Nanos) -> bool {
+        let idle = self.idle.borrow();
+        !idle.lossy && self.is_unharmed(now, idle.lease + CALM)
+    }
+
+    /// A process has shut its client down, whatever that still had.
+    pub(crate) fn is_shut_down(&self, of: ProcId, now: Nanos) {
+        self.idle.borrow_mut().shut_down.insert(of, now);
+    }
+
+    /// Looks at the holds and places of all locks.
+    pub(crate) fn look_at_idle(&self, engine: &Engine) {
+        let now = engine.now();
+        let mut idle = self.idle.borrow_mut();
+        if idle.lossy || !self.is_unharmed(now, CALM) {
+            idle.since.clear();
+            return;
+        }
+        if now < idle.looked + EVERY {
+            return;
+        }
+        idle.looked = now;
+        let before = std::mem::take(&mut idle.since);
+        let excuses = self.excuses.borrow();
+        for (lock, home) in self.homes.iter().enumerate() {
+            if excuses.may_be_back(lock, now) {
+                continue;
+            }
+            home.look(engine, |found| {
+                let Some((_, record)) = &found else { return };
+                for id in live(record) {
+                    // What a process had before it died, slept or gave up its client ends by itself.
+                    let at_work = |of: &ProcId| {
+                        let shut_down = idle.shut_down.get(of).copied().unwrap_or(0);
+                        engine.runs(*of)
+                            && now >= engine.runs_since(*of).max(shut_down) + idle.lease
+                    };
+                    let of = process_of(id).filter(at_work);
+                    if of.is_none_or(|of| self.uses(lock, of)) {
+                        continue;
+                    }
+                    let key = (lock, id.to_owned());
+                    let since = before.get(&key).copied().unwrap_or(now);
+                    if now > since + UNDER_WAY {
+                        let story = format!("lock {lock} still has {id}, of which nobody knows");
+                        self.object("leftovers", now, story);
+                    }
+                    idle.since.insert(key, since);
+                }
+            });
+        }
+    }
+}

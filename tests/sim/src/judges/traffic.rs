@@ -1,0 +1,91 @@
+//! When which lock was last had or wanted, and by whom.
+
+use std::collections::BTreeMap;
+
+use super::Judges;
+use super::patience::Waiting;
+use super::record::Record;
+use crate::engine::{Engine, Nanos, ProcId, SECOND};
+
+/// How long after its last use a process may still have to say something about a lock.
+const LAST_WORDS: Nanos = 2 * SECOND;
+
+/// What has been seen of all locks.
+#[derive(Debug)]
+pub(super) struct Traffic {
+    locks: Vec<Seen>,
+    used: BTreeMap<(usize, ProcId), Nanos>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// When somebody last had it or wanted it, and when to write.
+    any: Option<Nanos>,
+    write: Option<Nanos>,
+}
+
+impl Traffic {
+    pub(super) fn new(locks: usize) -> Self {
+        Self {
+            locks: vec![Seen::default(); locks],
+            used: BTreeMap::new(),
+        }
+    }
+
+    /// Somebody has or wants a lock, or no longer does.
+    pub(super) fn note(&mut self, now: Nanos, lock: usize, write: bool) {
+        let seen = &mut self.locks[lock];
+        seen.any = Some(now);
+        if write {
+            seen.write = Some(now);
+        }
+    }
+
+    /// A process has or wants a lock, or no longer does.
+    pub(super) fn note_of(&mut self, now: Nanos, lock: usize, write: bool, of: ProcId) {
+        self.note(now, lock, write);
+        self.used.insert((lock, of), now);
+    }
+
+    /// What a lock's record says.
+    pub(super) fn note_record(&mut self, now: Nanos, lock: usize, record: &Record<'_>) {
+        let holds = record
+            .holds
+            .iter()
+            .map(|(_, hold)| (hold.until, hold.write));
+        let places = record.places().map(|(place, write)| (place.until, write));
+        for (until, write) in holds.chain(places) {
+            // Those whose time is over are in the way until somebody has noticed.
+            if until == 0 || until > record.now {
+                self.note(now, lock, write);
+            }
+        }
+    }
+}
+
+impl Judges {
+    /// Whether anybody had or wanted one of the locks since then, so that it was busy for who waits.
+    pub(super) fn was_busy(&self, number: u64, asked: Nanos, waiting: &Waiting) -> bool {
+        let traffic = self.traffic.borrow();
+        waiting.locks.iter().any(|lock| {
+            let seen = &traffic.locks[*lock];
+            let at = if waiting.write { seen.any } else { seen.write };
+            at.is_some_and(|at| at >= asked)
+                || self.is_wanted_by_others(number, *lock, waiting.write)
+                || self.is_believed(*lock, waiting.write)
+        })
+    }
+
+    /// A process has sent something about a lock that it neither has nor wants.
+    pub(super) fn look_at_sender(&self, engine: &Engine, lock: usize, of: ProcId) {
+        let now = engine.now();
+        if !self.must_be_kept(now) || self.uses(lock, of) {
+            return;
+        }
+        let last = self.traffic.borrow().used.get(&(lock, of)).copied();
+        if last.is_none_or(|last| now > last + LAST_WORDS) {
+            let story = format!("p{} asks about lock {lock}, which it does not use", of.0);
+            self.object("leftovers", now, story);
+        }
+    }
+}

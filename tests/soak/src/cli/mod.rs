@@ -1,0 +1,6 @@
+//! The command line.
+
+mod options;
+pub(crate) mod report;
+
+pub(crate) use self::options::Options;

@@ -1,0 +1,109 @@
+//! What is asked for.
+
+use std::time::Duration;
+
+use crate::plan::{Kind, Topology};
+
+const USAGE: &str = "\
+Usage: dlock-soak --output FOLDER --seed S --minutes N [--topology single|cluster] [--control plain|rslock]
+                  [--resume] [--round R] [--until-objection] [--quick] [--parent PID]
+
+scripts/soak --help tells more.
+";
+
+/// The options.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    pub(crate) seed: u64,
+    pub(crate) lasts: Duration,
+    pub(crate) topology: Topology,
+    pub(crate) kind: Kind,
+    /// Whether to add to the figures of an earlier run.
+    pub(crate) resume: bool,
+    /// Only this one.
+    pub(crate) round: Option<u64>,
+    /// Whether to end as soon as a judge objects.
+    pub(crate) until_objection: bool,
+    /// Ends with this process, whose child it is.
+    pub(crate) parent: Option<i32>,
+    /// Whether rounds are short.
+    pub(crate) quick: bool,
+    /// Where figures go, and histories that somebody objected to.
+    pub(crate) output: String,
+    /// What the servers are called.
+    pub(crate) server: String,
+}
+
+impl Options {
+    /// Or how it is to be used.
+    pub(crate) fn parse(words: &[&str]) -> Result<Self, &'static str> {
+        Self::read(words).ok_or(USAGE)
+    }
+
+    fn read(words: &[&str]) -> Option<Self> {
+        let mut options = Self {
+            seed: 1,
+            lasts: Duration::ZERO,
+            topology: Topology::Cluster,
+            kind: Kind::Dlock,
+            resume: false,
+            round: None,
+            until_objection: false,
+            parent: None,
+            quick: false,
+            output: String::new(),
+            server: "redis-server".to_owned(),
+        };
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            match word {
+                "--seed" => options.seed = words.next()?.parse().ok()?,
+                "--minutes" => {
+                    let minutes: f64 = words
+                        .next()?
+                        .parse()
+                        .ok()
+                        .filter(|minutes| *minutes > 0.0)?;
+                    options.lasts = Duration::try_from_secs_f64(60.0 * minutes).ok()?;
+                }
+                "--topology" => {
+                    options.topology = match words.next()? {
+                        "single" => Topology::Single,
+                        "cluster" => Topology::Cluster,
+                        _ => return None,
+                    };
+                }
+                "--control" => {
+                    options.kind =
+                        Kind::parse(words.next()?).filter(|kind| *kind != Kind::Dlock)?;
+                }
+                "--resume" => options.resume = true,
+                "--round" => options.round = Some(words.next()?.parse().ok()?),
+                "--until-objection" => options.until_objection = true,
+                "--parent" => options.parent = Some(words.next()?.parse().ok()?),
+                "--quick" => options.quick = true,
+                "--output" => words.next()?.clone_into(&mut options.output),
+                "--server" => words.next()?.clone_into(&mut options.server),
+                _ => return None,
+            }
+        }
+        let complete = !options.output.is_empty() && !options.lasts.is_zero();
+        complete.then_some(options)
+    }
+
+    /// What tells this run from others.
+    pub(crate) fn name(&self) -> String {
+        let Self {
+            kind, server, seed, ..
+        } = self;
+        let topology = self.topology();
+        format!("{}-{server}-{topology}-{seed}", kind.name())
+    }
+
+    pub(crate) fn topology(&self) -> &'static str {
+        match self.topology {
+            Topology::Single => "single",
+            Topology::Cluster => "cluster",
+        }
+    }
+}

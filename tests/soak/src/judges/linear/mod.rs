@@ -1,0 +1,72 @@
+//! Whether a lock's history is that of a read/write lock with owners at all: whether there is an order of all grants and releases
+//! in which each happened between its call and its return, no grant conflicts with a hold, and tokens grow from writer to
+//! whoever follows. The order is searched for as Wing and Gong, and Lowe, do it.
+
+mod list;
+mod lock;
+mod search;
+mod tokens;
+
+use self::{
+    lock::{Event, Step},
+    search::{Found, search},
+};
+use super::{Round, Verdict, excuses::Excuses};
+use crate::history::Call;
+
+pub(super) fn judge(round: Round<'_>, excuses: &Excuses, verdict: &mut Verdict) {
+    for lock in (0..round.locks).filter(|lock| !excuses.touch(*lock)) {
+        let calls: Vec<&Call> = round
+            .story
+            .calls
+            .iter()
+            .filter(|call| call.lock == lock && believed(call).is_some())
+            .collect();
+        let events = events(&calls);
+        verdict.ordered += events.len() as u64;
+        match search(&events) {
+            Found::Order => {}
+            Found::Nothing(stuck) => {
+                let call = calls[stuck / 2];
+                verdict.object("linearizability", format!("there is no place for {call}"));
+            }
+            Found::TooLong => verdict.undecided += 1,
+        }
+    }
+}
+
+/// Since when it was believed, and until when.
+fn believed(call: &Call) -> Option<(u64, u64, u64)> {
+    let got = call.got()?;
+    Some((got.since, got.last?, got.token))
+}
+
+/// Each call's grant, and after it its release. A hold that was lost, or whose release nobody waited for, ends at some time.
+fn events(calls: &[&Call]) -> Vec<Event> {
+    let mut events = Vec::new();
+    for (number, call) in calls.iter().enumerate() {
+        let Some((since, last, token)) = believed(call) else {
+            continue;
+        };
+        events.push(Event {
+            called: call.asked,
+            returned: since,
+            step: Step::Acquire {
+                hold: number,
+                write: call.write,
+                owner: call.owner,
+                token,
+            },
+        });
+        let released = call.got().and_then(|got| got.released.as_ref());
+        let returned = released
+            .filter(|(_, outcome)| outcome == "ok")
+            .map(|(at, _)| *at);
+        events.push(Event {
+            called: last,
+            returned: returned.unwrap_or(u64::MAX),
+            step: Step::Release { hold: number },
+        });
+    }
+    events
+}

@@ -1,0 +1,144 @@
+//! What a seed means: who does what, and what goes wrong. Drivers and workers draw the same from it.
+
+mod draw;
+mod fault;
+
+use dlock_load::{Op, Random, Shape};
+
+pub(crate) use self::{
+    draw::fault,
+    fault::{Fault, FaultClass, Theme, Track},
+};
+
+/// What kind of servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Topology {
+    /// One by itself.
+    Single,
+    /// Three masters with a replica each.
+    Cluster,
+}
+
+/// Which locks are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Dlock,
+    /// `SET NX PX`, and a script that deletes what is still one's own.
+    Plain,
+    Rslock,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Dlock, Self::Plain, Self::Rslock];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Dlock => "dlock",
+            Self::Plain => "plain",
+            Self::Rslock => "rslock",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// What a plan is drawn from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Draw {
+    pub(crate) seed: u64,
+    pub(crate) round: u64,
+    pub(crate) topology: Topology,
+    pub(crate) kind: Kind,
+}
+
+/// One task of a process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TaskPlan {
+    /// What its operations are drawn by.
+    pub(crate) number: u64,
+    pub(crate) shape: Shape,
+}
+
+/// One process. Times are in ms.
+#[derive(Debug, Clone)]
+pub(crate) struct ProcessPlan {
+    pub(crate) lease: u64,
+    pub(crate) response_timeout: u64,
+    pub(crate) retry_for: u64,
+    pub(crate) tasks: Vec<TaskPlan>,
+}
+
+/// One round.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) draw: Draw,
+    pub(crate) full_coverage: bool,
+    /// Whether servers keep a file of what they did, and have all of it when they start again.
+    pub(crate) persistent: bool,
+    /// Whether faults may lose data.
+    pub(crate) lossy: bool,
+    pub(crate) theme: Theme,
+    pub(crate) locks: usize,
+    pub(crate) processes: Vec<ProcessPlan>,
+}
+
+impl Draw {
+    /// A stream of random numbers of this round.
+    pub(crate) fn random(&self, name: &str, number: u64) -> Random {
+        let mut of_round = Random::of(self.seed, "round", self.round);
+        Random::of(of_round.any(), name, number)
+    }
+}
+
+impl Plan {
+    /// The operation with this number of a task of a process.
+    pub(crate) fn op(&self, process: usize, task: TaskPlan, number: u64) -> Op {
+        let random = self.draw.random("op", task.number << 32 | number);
+        let lease = self.processes[process].lease;
+        let op = task.shape.op(self.locks, lease * dlock_load::MS, random);
+        draw::temper(
+            op,
+            self,
+            lease,
+            self.draw.random("temper", task.number << 32 | number),
+        )
+    }
+
+    /// The longest lease, in ms.
+    pub(crate) fn longest_lease(&self) -> u64 {
+        let leases = self.processes.iter().map(|process| process.lease);
+        leases.max().unwrap_or(0)
+    }
+}
+
+/// How many locks there are, whatever the shapes want.
+pub(crate) fn lock_count(plan: &Plan) -> usize {
+    plan.locks.max(4)
+}
+
+/// A lock's name. Some share a slot.
+pub(crate) fn lock_name(number: usize) -> String {
+    match number % 3 {
+        1 => format!("{{shared}}:{number}"),
+        _ => format!("lock:{number}"),
+    }
+}
+
+/// The prefix of everything.
+pub(crate) const PREFIX: &str = "soak";
+
+/// The key of a lock.
+pub(crate) fn key_of(number: usize) -> String {
+    key_named(&lock_name(number))
+}
+
+/// The key of a lock with this name.
+pub(crate) fn key_named(name: &str) -> String {
+    if name.starts_with('{') {
+        format!("{PREFIX}:{name}")
+    } else {
+        format!("{PREFIX}:{{{name}}}")
+    }
+}

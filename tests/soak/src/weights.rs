@@ -1,0 +1,77 @@
+//! How often what is drawn, but for the load, of which `dlock_load` says so.
+
+use crate::plan::{FaultClass, Theme};
+
+/// What kind of trouble a round mostly has.
+pub(crate) const THEMES: [(u32, Theme); 5] = [
+    (2, Theme::Mixed),
+    (3, Theme::Network),
+    (3, Theme::Processes),
+    (3, Theme::Servers),
+    (3, Theme::Slots),
+];
+
+/// On the way between a process and a server.
+pub(crate) const NETWORK: [(u32, FaultClass); 8] = [
+    (4, FaultClass::Cut),
+    (3, FaultClass::HoldBack),
+    (3, FaultClass::CutAfter),
+    (2, FaultClass::Reset),
+    (2, FaultClass::HalfOpen),
+    (1, FaultClass::Slow),
+    (2, FaultClass::Messages),
+    (1, FaultClass::Forge),
+];
+
+/// Of processes.
+pub(crate) const PROCESSES: [(u32, FaultClass); 3] = [
+    (5, FaultClass::Pause),
+    (3, FaultClass::Crash),
+    (1, FaultClass::Shutdown),
+];
+
+/// Of servers, and what operators do to them.
+pub(crate) const SERVERS: [(u32, FaultClass); 12] = [
+    (3, FaultClass::Restart),
+    (3, FaultClass::SleepServer),
+    (4, FaultClass::Failover),
+    (2, FaultClass::HandOver),
+    (2, FaultClass::Full),
+    (1, FaultClass::NoReplicas),
+    (1, FaultClass::FlushAll),
+    (1, FaultClass::Evict),
+    (1, FaultClass::ScriptFlush),
+    (1, FaultClass::KillSubscribers),
+    (1, FaultClass::KillClients),
+    (1, FaultClass::Migrate),
+];
+
+/// Of slots, which move or stay after all.
+pub(crate) const SLOTS: [(u32, FaultClass); 4] = [
+    (5, FaultClass::Migrate),
+    (4, FaultClass::CallOff),
+    (1, FaultClass::HandOver),
+    (1, FaultClass::ScriptFlush),
+];
+
+/// So many of a thousand rounds may lose data, by faults that lose some by Redis's nature. In all others every overlap
+/// counts.
+pub(crate) const LOSSY: u32 = 400;
+
+/// How many processes a round has: from, to before.
+pub(crate) const HOW_MANY_PROCESSES: (u64, u64) = (3, 6);
+
+/// How many locks there are.
+pub(crate) const LOCKS: [(u32, usize); 4] = [(4, 1), (4, 2), (2, 4), (1, 12)];
+
+/// Leases, in ms. What is drawn for a round is to run out now and then within it.
+pub(crate) const LEASES: [(u32, u64); 5] = [(2, 200), (3, 400), (4, 1000), (3, 3000), (1, 10_000)];
+
+/// How long servers may take to answer, in ms.
+pub(crate) const RESPONSE_TIMEOUTS: [(u32, u64); 4] = [(2, 100), (3, 300), (3, 1000), (1, 3000)];
+
+/// How long servers may fail, in ms.
+pub(crate) const RETRY_FOR: [(u32, u64); 3] = [(2, 1000), (3, 3000), (3, 10_000)];
+
+/// Long holds keep others waiting in real time: so many ms of them come to one operation, on average, whatever the lease.
+pub(crate) const LONG_HOLDS: u64 = 5;

@@ -1,0 +1,127 @@
+//! The lock that everybody writes first: `SET NX PX` with a value of one's own, and a script that deletes it if it is still
+//! that. Nobody renews it, and nobody is told that it has run out.
+
+use std::{sync::Arc, time::Duration};
+
+use dlock_load::Patience;
+use redis::{
+    Cmd, RedisResult,
+    aio::{ConnectionLike, MultiplexedConnection},
+    cluster::ClusterClient,
+    cluster_async::ClusterConnection,
+};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, sleep, timeout},
+};
+
+use super::{Guard, Why};
+
+const RELEASE: &str =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+/// How long a server may take to answer.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// A client.
+#[derive(Clone)]
+pub(crate) struct Plain {
+    urls: Vec<String>,
+    lease_ms: u128,
+    connection: Arc<Mutex<Option<Connection>>>,
+}
+
+#[derive(Clone)]
+enum Connection {
+    Single(MultiplexedConnection),
+    Cluster(ClusterConnection),
+}
+
+/// A key that was set.
+pub(crate) struct Owned {
+    plain: Plain,
+    key: String,
+    value: u64,
+}
+
+impl Plain {
+    pub(crate) fn new(url: &str, lease: Duration) -> Self {
+        Self {
+            urls: super::rslock::seeds(url),
+            lease_ms: lease.as_millis(),
+            connection: Arc::default(),
+        }
+    }
+
+    /// Tries again and again.
+    pub(crate) async fn ask(&self, key: &str, patience: Patience) -> Result<Option<Guard>, Why> {
+        let value = fastrand::u64(..);
+        let mut set = redis::cmd("SET");
+        set.arg(key)
+            .arg(value)
+            .arg("NX")
+            .arg("PX")
+            .arg(self.lease_ms.to_string());
+        let begun = Instant::now();
+        loop {
+            let got = self.send(&set).await;
+            if matches!(got, Ok(redis::Value::Okay)) {
+                return Ok(Some(Guard::Plain(Owned {
+                    plain: self.clone(),
+                    key: key.to_owned(),
+                    value,
+                })));
+            }
+            match patience {
+                Patience::Try => return got.map(|_| None),
+                Patience::For(long) if begun.elapsed() >= Duration::from_nanos(long) => {
+                    return Err("Timeout(Wait)".to_owned());
+                }
+                _ => sleep(Duration::from_micros(fastrand::u64(500..3000))).await,
+            }
+        }
+    }
+
+    async fn send(&self, command: &Cmd) -> Result<redis::Value, Why> {
+        let sent = timeout(ANSWER, self.try_send(command)).await;
+        let sent = sent.map_err(|_| "Timeout(Request)".to_owned());
+        let answer = sent.and_then(|answer| answer.map_err(|error| format!("{:?}", error.kind())));
+        if answer.is_err() {
+            *self.connection.lock().await = None;
+        }
+        answer
+    }
+
+    async fn try_send(&self, command: &Cmd) -> RedisResult<redis::Value> {
+        let connected = self.connection.lock().await.clone();
+        let connection = match connected {
+            Some(connection) => connection,
+            None => self.connect().await?,
+        };
+        *self.connection.lock().await = Some(connection.clone());
+        match connection {
+            Connection::Single(mut connection) => connection.req_packed_command(command).await,
+            Connection::Cluster(mut connection) => connection.req_packed_command(command).await,
+        }
+    }
+
+    async fn connect(&self) -> RedisResult<Connection> {
+        if let [only] = &self.urls[..] {
+            let client = redis::Client::open(only.as_str())?;
+            let connection = client.get_multiplexed_async_connection().await?;
+            return Ok(Connection::Single(connection));
+        }
+        let client = ClusterClient::new(self.urls.clone())?;
+        Ok(Connection::Cluster(client.get_async_connection().await?))
+    }
+}
+
+impl Owned {
+    pub(crate) async fn release(self) -> Result<(), Why> {
+        let mut command = redis::cmd("EVAL");
+        command.arg(RELEASE).arg(1).arg(&self.key).arg(self.value);
+        match self.plain.send(&command).await? {
+            redis::Value::Int(1) => Ok(()),
+            _ => Err("Lost(Removed)".to_owned()),
+        }
+    }
+}
