@@ -80,9 +80,9 @@ pub mod __internals {
     pub use crate::clock::BootInstant;
     pub use crate::protocol::{ClientId, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray};
     pub use crate::store::{
-        Answer, Counter, Endpoint, Listener, MemoryStore, Origin, Password, Post, RedisListening,
-        RedisNodeId, RedisOptions, RedisStats, RedisStore, Script, ScriptLoad, ServerClock,
-        Wakeups, decode, encode, encode_plain, script_source,
+        Answer, Counter, Endpoint, Listener, MemoryStore, Origin, Password, Pem, Post,
+        RedisListening, RedisNodeId, RedisOptions, RedisStats, RedisStore, Script, ScriptLoad,
+        ServerClock, Trust, Wakeups, decode, encode, encode_plain, script_source,
     };
 
     use crate::{Error, FencingToken, LockKey};

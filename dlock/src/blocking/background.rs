@@ -28,7 +28,7 @@ fn build(builder: ClientBuilder) -> Result<crate::Client, Error> {
         Error::with_cause(
             ErrorKind::Unavailable,
             format!("the thread for blocking clients could not be started: {error}"),
-            error,
+            &error,
         )
     })?;
     let (sender, receiver) = mpsc::sync_channel(1);

@@ -8,7 +8,8 @@ use redis::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::gather::{Gather, UnderWay};
+use super::gather::Gather;
+use super::under_way::{Entered, UnderWay};
 use crate::clock::{Elapsed, Instant, timeout_at};
 use crate::store::redis::wire::Preface;
 use crate::tasks::{self, AbortHandle};
@@ -18,7 +19,7 @@ use crate::tasks::{self, AbortHandle};
 pub(crate) struct Connection {
     multiplexed: MultiplexedConnection,
     under_way: UnderWay,
-    _driver: Option<Arc<Driver>>,
+    _driver: Arc<Driver>,
 }
 
 /// A node's connection, with a number to tell it from its successors.
@@ -45,10 +46,10 @@ impl Connection {
     /// Logs in over a stream, and drives the connection from here on.
     pub(super) async fn over(
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        under_way: UnderWay,
         login: &RedisConnectionInfo,
         config: AsyncConnectionConfig,
     ) -> Result<Self, RedisError> {
-        let under_way = UnderWay::default();
         let stream = Gather::new(stream, under_way.clone());
         let (multiplexed, driver) =
             MultiplexedConnection::new_with_config(login, stream, config).await?;
@@ -56,14 +57,15 @@ impl Connection {
         Ok(Self {
             multiplexed,
             under_way,
-            _driver: Some(Arc::new(driver)),
+            _driver: Arc::new(driver),
         })
     }
 
     /// Sends one command. The reply may be a [`Value::ServerError`].
     pub(crate) async fn request(&mut self, cmd: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
-        let _entered = self.under_way.enter();
-        answer(timeout_at(until, self.multiplexed.send_packed_command(cmd)).await)
+        let entered = self.under_way.enter();
+        let reply = self.multiplexed.send_packed_command(cmd);
+        answer(timeout_at(until, reply).await, &entered)
     }
 
     /// Sends one command behind its preface. What that is answered does not matter.
@@ -83,10 +85,10 @@ impl Connection {
         pipeline: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, NoAnswer> {
-        let _entered = self.under_way.enter();
+        let entered = self.under_way.enter();
         let count = pipeline.len();
         let replies = self.multiplexed.send_packed_commands(pipeline, 0, count);
-        let values = answer(timeout_at(until, replies).await)?;
+        let values = answer(timeout_at(until, replies).await, &entered)?;
         if values.len() != count {
             return Err(NoAnswer::Io(RedisError::from((
                 ErrorKind::UnexpectedReturnType,
@@ -98,21 +100,15 @@ impl Connection {
 }
 
 /// What came of waiting for replies.
-fn answer<T>(outcome: Result<Result<T, RedisError>, Elapsed>) -> Result<T, NoAnswer> {
+fn answer<T>(
+    outcome: Result<Result<T, RedisError>, Elapsed>,
+    entered: &Entered<'_>,
+) -> Result<T, NoAnswer> {
     match outcome {
-        Ok(replies) => replies.map_err(NoAnswer::Io),
+        Ok(replies) => replies
+            .inspect(|_| entered.answered())
+            .map_err(NoAnswer::Io),
         Err(_) => Err(NoAnswer::Silence),
-    }
-}
-
-impl From<MultiplexedConnection> for Connection {
-    /// One that was opened, and is driven, elsewhere.
-    fn from(multiplexed: MultiplexedConnection) -> Self {
-        Self {
-            multiplexed,
-            under_way: UnderWay::default(),
-            _driver: None,
-        }
     }
 }
 

@@ -2,49 +2,13 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::parts::Parts;
+use super::under_way::UnderWay;
 use crate::clock::Instant;
-
-/// From how many requests under way on, writing waits for more: fewer tasks have little to gain, and
-/// would pay with a turn through the scheduler.
-const CROWD: usize = 4;
-
-/// The number of requests under way on a connection.
-#[derive(Debug, Clone, Default)]
-pub(super) struct UnderWay(Arc<AtomicUsize>);
-
-impl UnderWay {
-    /// One more, until the result is dropped.
-    pub(super) fn enter(&self) -> Entered<'_> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Entered(&self.0)
-    }
-
-    fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn is_crowd(&self) -> bool {
-        self.count() >= CROWD
-    }
-}
-
-/// One request under way.
-#[derive(Debug)]
-#[must_use = "dropping it ends the request"]
-pub(super) struct Entered<'a>(&'a AtomicUsize);
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// A stream that, while many requests are under way, puts each write off until the tasks that can run
 /// now have run: those whose replies came together send their next requests together. The task
@@ -123,10 +87,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gather<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        let before = buffer.filled().len();
         if this.parts.is_empty() {
             let stream = Pin::new(&mut this.stream);
             if !this.under_way.is_crowd() {
-                return stream.poll_read(cx, buffer);
+                ready!(stream.poll_read(cx, buffer))?;
+                return Poll::Ready(this.under_way.read(buffer.filled().len() - before));
             }
             ready!(this.parts.fill(|bytes| stream.poll_read(cx, bytes)))?;
         } else if this.parts.pause(Instant::now()) {
@@ -135,6 +101,6 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gather<S> {
         }
         let under_way = this.under_way.count();
         this.parts.hand_on(Instant::now(), under_way, buffer);
-        Poll::Ready(Ok(()))
+        Poll::Ready(this.under_way.read(buffer.filled().len() - before))
     }
 }

@@ -1,6 +1,7 @@
 //! One channel, as this client sees it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tokio::sync::Notify;
 
@@ -25,6 +26,8 @@ pub(super) struct Channel {
     pub(super) missed: bool,
     /// Tells those who wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
+    /// Whether somebody found the lock free lately without having been told.
+    pub(super) untold: Arc<AtomicBool>,
 }
 
 /// Whether messages arrive.
@@ -47,6 +50,7 @@ impl Channel {
             idle_since: None,
             missed: false,
             changed: Arc::default(),
+            untold: Arc::default(),
         }
     }
 

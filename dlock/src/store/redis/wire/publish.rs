@@ -2,7 +2,7 @@
 
 use redis::{Pipeline, Value};
 
-use super::refusal::{is_denied, refusal};
+use super::refusal::{is_denied, is_unknown, refusal};
 
 /// The kind of pub/sub that the servers offer and this user may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,13 +54,29 @@ pub(crate) fn try_publishing(channel: &str) -> Pipeline {
     pipeline
 }
 
-/// The best kind by the answers to that.
-pub(crate) fn offered(answers: &[Value]) -> PublishMode {
-    let cannot = |answer| refusal(answer).is_some_and(is_denied);
-    match answers {
-        [sharded, classic] if cannot(sharded) && cannot(classic) => PublishMode::Off,
-        [sharded, _] if cannot(sharded) => PublishMode::Classic,
-        _ => PublishMode::Sharded,
+/// What the answers to that tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// The best kind that this user may use.
+    pub(crate) mode: PublishMode,
+    /// Whether the server has sharded channels.
+    pub(crate) sharded: bool,
+}
+
+impl Offer {
+    /// Reads the answers.
+    pub(crate) fn of(answers: &[Value]) -> Self {
+        let cannot = |answer| refusal(answer).is_some_and(is_denied);
+        let mode = match answers {
+            [sharded, classic] if cannot(sharded) && cannot(classic) => PublishMode::Off,
+            [sharded, _] if cannot(sharded) => PublishMode::Classic,
+            _ => PublishMode::Sharded,
+        };
+        let unknown = |answer| refusal(answer).is_some_and(is_unknown);
+        Self {
+            mode,
+            sharded: !answers.first().is_some_and(unknown),
+        }
     }
 }
 
