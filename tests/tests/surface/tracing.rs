@@ -79,3 +79,31 @@ async fn acquire_held_and_lost_are_told_with_key_mode_token_and_wait() {
     drop(guard);
     lines.find(&["held{", key, &token, "close"]);
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_name_cannot_steer_a_terminal_through_the_log() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _default = tracing::subscriber::set_default(subscriber);
+    let client = Client::connect("memory://").await.expect("valid");
+    let lock = client
+        .rw_lock("a\x1b[2J\r\nall is lost\u{9b}")
+        .expect("any text");
+    let held = lock.write().await.expect("free");
+    let wait = Duration::from_millis(10);
+    lock.write_timeout(wait).await.expect_err("held");
+    client.shutdown().await.expect("nothing in the way");
+    drop(held);
+    for word in ["held", "failed", "lost"] {
+        lines.find(&[word, "a\\u{1b}[2J\\r\\nall is lost"]);
+    }
+    let text = lines.text();
+    let steers = |c: char| c.is_control() && c != '\n';
+    assert!(!text.contains(steers), "{text:?}");
+}
