@@ -2,7 +2,10 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::{
@@ -60,8 +63,17 @@ type Answer = dyn Fn(&Asked) -> Option<Lie> + Send + Sync;
 /// Stands before a real server: passes on what it has no lie for. Knows what it was told.
 pub struct Impostor {
     addr: SocketAddr,
-    heard: Arc<Mutex<Vec<Vec<String>>>>,
+    notes: Arc<Notes>,
     acceptor: AbortHandle,
+}
+
+/// What came of it so far.
+#[derive(Default)]
+struct Notes {
+    heard: Mutex<Vec<Vec<String>>>,
+    /// The most bytes of an endless answer that a client took, and how many clients took no more.
+    most: AtomicUsize,
+    gone: AtomicUsize,
 }
 
 impl Impostor {
@@ -75,12 +87,12 @@ impl Impostor {
             .set_nonblocking(true)
             .expect("a listener can be non-blocking");
         let addr = listener.local_addr().expect("a listener has an address");
-        let heard = Arc::default();
-        let accept = accept(listener, server, Arc::new(answer), Arc::clone(&heard));
+        let notes = Arc::default();
+        let accept = accept(listener, server, Arc::new(answer), Arc::clone(&notes));
         let acceptor = runtime().spawn(accept).abort_handle();
         Self {
             addr,
-            heard,
+            notes,
             acceptor,
         }
     }
@@ -100,8 +112,15 @@ impl Impostor {
     /// All requests so far, as words.
     #[must_use]
     pub fn heard(&self) -> Vec<Vec<String>> {
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.clone()
+        let heard = self.notes.heard.lock();
+        heard.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many bytes of an endless answer one client has taken at most, and how many clients have hung up on one.
+    #[must_use]
+    pub fn endless(&self) -> (usize, usize) {
+        let read = |number: &AtomicUsize| number.load(Ordering::SeqCst);
+        (read(&self.notes.most), read(&self.notes.gone))
     }
 
     /// How many requests so far begin with this word.
@@ -127,20 +146,15 @@ impl Drop for Impostor {
     }
 }
 
-async fn accept(
-    listener: TcpListener,
-    server: SocketAddr,
-    answer: Arc<Answer>,
-    heard: Arc<Mutex<Vec<Vec<String>>>>,
-) {
+async fn accept(listener: TcpListener, server: SocketAddr, answer: Arc<Answer>, notes: Arc<Notes>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("the runtime has I/O");
     // Its connections end with this task.
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
-        let (answer, heard) = (Arc::clone(&answer), Arc::clone(&heard));
+        let (answer, notes) = (Arc::clone(&answer), Arc::clone(&notes));
         connections.spawn(async move {
             // A client that goes ends it.
-            let _ = serve(client, server, &*answer, &heard).await;
+            let _ = serve(client, server, &*answer, &notes).await;
         });
     }
 }
@@ -149,7 +163,7 @@ async fn serve(
     mut client: TcpStream,
     server: SocketAddr,
     answer: &Answer,
-    heard: &Mutex<Vec<Vec<String>>>,
+    notes: &Notes,
 ) -> std::io::Result<()> {
     let port = client.local_addr()?.port();
     let mut server = TcpStream::connect(server).await?;
@@ -161,7 +175,8 @@ async fn serve(
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect();
         let this = Asked { words, port };
-        heard
+        notes
+            .heard
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(this.words.clone());
@@ -170,10 +185,14 @@ async fn serve(
             Some(Lie::Say(text)) => client.write_all(text.as_bytes()).await?,
             Some(Lie::Endless(first, more)) => {
                 client.write_all(first.as_bytes()).await?;
-                let more = more.repeat((1 << 20) / more.len());
-                loop {
-                    client.write_all(more.as_bytes()).await?;
+                let more = more.repeat((1 << 16) / more.len());
+                let mut taken = 0;
+                while client.write_all(more.as_bytes()).await.is_ok() {
+                    taken += more.len();
+                    notes.most.fetch_max(taken, Ordering::SeqCst);
                 }
+                notes.gone.fetch_add(1, Ordering::SeqCst);
+                return Ok(());
             }
             None => {
                 server.write_all(&request).await?;

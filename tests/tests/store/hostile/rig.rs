@@ -10,8 +10,8 @@ pub(crate) const RETRY: Duration = Duration::from_millis(1200);
 
 pub(crate) fn settings(url: &str) -> ClientBuilder {
     builder(url, &unique_prefix())
-        .retry_for(RETRY)
-        .response_timeout(Duration::from_millis(400))
+        .retry_for(scaled(RETRY))
+        .response_timeout(scaled(RETRY / 3))
 }
 
 /// The outcome of connecting, on a thread of its own: one that never comes back fails the test.
@@ -25,7 +25,7 @@ pub(crate) fn connect_in_time(builder: ClientBuilder) -> Result<Client, Error> {
         // Nobody waits any more if it took too long.
         let _ = sender.send(outcome);
     });
-    let limit = RETRY + scaled(Duration::from_secs(3));
+    let limit = scaled(RETRY + Duration::from_secs(3));
     receiver.recv_timeout(limit).expect("connecting ends")
 }
 

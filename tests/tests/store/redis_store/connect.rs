@@ -132,7 +132,9 @@ async fn missing_rights_are_named() {
         let error = refused(options(&url(user)), 3000).await;
         assert_eq!(error.kind(), ErrorKind::Unauthorized, "{user}: {error:?}");
         assert!(
-            error.to_string().contains(&format!("ACL SETUSER {user} resetkeys ~")),
+            error
+                .to_string()
+                .contains(&format!("ACL SETUSER {user} resetkeys ~")),
             "{error}"
         );
     }

@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use dlock::__internals::{ClientId, Endpoint, HoldId, Op, RedisStore, Stray, lock_key};
 use dlock::{Client, Error, Mode};
-use dlock_tests::{builder, slot_of_lock};
+use dlock_tests::{builder, scaled, slot_of_lock};
 use tokio::time::{Instant, timeout};
 
 use crate::site::{Site, User};
 
 /// Patience with what cannot work.
-const RETRY: Duration = Duration::from_millis(1500);
+fn patience() -> Duration {
+    scaled(Duration::from_millis(1500))
+}
+
 /// For how long a subscription lingers, and some more.
 const LINGER: Duration = Duration::from_secs(7);
 
@@ -20,7 +23,7 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
     let url = site.url(user);
     let mut errors = Vec::new();
     let clients = async {
-        let settings = || builder(&url, &user.prefix).retry_for(RETRY);
+        let settings = || builder(&url, &user.prefix).retry_for(patience());
         let one = settings().lease(Duration::from_millis(600)).build().await?;
         Ok::<_, Error>((one, settings().build().await?))
     };
@@ -52,7 +55,7 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
 }
 
 async fn take(client: &Client, name: &str) -> Result<(), Error> {
-    let guard = client.rw_lock(name)?.write_timeout(RETRY).await?;
+    let guard = client.rw_lock(name)?.write_timeout(patience()).await?;
     guard.release().await
 }
 
@@ -91,11 +94,10 @@ async fn hand_over(one: &Client, two: &Client) -> Result<(), Error> {
             tokio::time::sleep(Duration::from_millis(50)).await;
             guard.release().await
         };
-        let (released, next, same) =
-            tokio::join!(release, b.write_timeout(RETRY), a.write_timeout(RETRY * 2));
-        released?;
-        next?.release().await?;
-        same?.release().await?;
+        let next = async { b.write_timeout(patience()).await?.release().await };
+        let same = async { a.write_timeout(patience()).await?.release().await };
+        let (released, next, same) = tokio::join!(release, next, same);
+        released.and(next).and(same)?;
     }
     Ok(())
 }
@@ -131,7 +133,7 @@ async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
     };
     options.prefix.clone_from(&user.prefix);
     let client = ClientId::new("exercise");
-    let soon = || Instant::now() + RETRY;
+    let soon = || Instant::now() + patience();
     let store = match RedisStore::connect(options, &client, soon()).await {
         Ok(store) => store,
         Err(error) => return vec![Err(error)],

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dlock::Error;
 use dlock_tests::{
-    ClusterOptions, RedisCluster, RedisServer, ServerOptions, builder, unique_prefix,
+    ClusterOptions, RedisCluster, RedisServer, ServerOptions, builder, scaled, unique_prefix,
 };
 use redis::{RedisResult, Value};
 
@@ -81,7 +81,8 @@ impl Site {
 
     /// The error of connecting.
     pub(crate) async fn refusal(&self, user: &User) -> Error {
-        let client = builder(&self.url(user), &user.prefix).retry_for(Duration::from_secs(2));
+        let client =
+            builder(&self.url(user), &user.prefix).retry_for(scaled(Duration::from_secs(2)));
         client.build().await.expect_err("without rights")
     }
 

@@ -76,7 +76,7 @@ async fn a_new_certificate_is_shown_by_the_next_connection() {
     };
     write("client");
     let builder = site.builder().tls_client_files(&cert, &key);
-    let client = builder.retry_for(Duration::from_secs(2)).build();
+    let client = builder.retry_for(scaled(Duration::from_secs(2))).build();
     let client = client.await.expect("both sides agree");
     take(&client).await.expect("free");
     let disconnect = async || {

@@ -15,9 +15,13 @@ impl Node {
     ) -> Option<Offer> {
         let env = self.env();
         let channel = format!("{}~c:{tagged}:probe", env.options.prefix);
-        let tries = try_publishing(&channel);
-        let answers = session.connection.request_all(&tries, until).await;
-        let offer = Offer::of(&answers.ok()?);
+        let mut offer = Offer::BEST;
+        while let Some(publish) = try_publishing(offer.mode, &channel) {
+            let answer = session.connection.request(&publish, until).await.ok()?;
+            if !offer.narrow(&answer) {
+                break;
+            }
+        }
         // Whoever was first has found the same.
         let _ = env.known.sharded.set(offer.sharded);
         Some(offer)

@@ -13,6 +13,8 @@ use crate::store::redis::wire::Said;
 pub(crate) enum Trouble {
     /// No answer within the time there was.
     Silence(Address),
+    /// There is no connection yet, nor a reason for that.
+    Connecting(Address),
     /// The connection failed, or could not be made.
     Io(Address, RedisError),
     /// The server refused, and may not do so later.
@@ -26,9 +28,9 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// Keeps the trouble that tells most: silence tells nothing.
+    /// Keeps the trouble that tells most: silence tells nothing, nor does it that there is no connection yet.
     pub(crate) fn note(self, last: &mut Option<Self>) {
-        if last.is_none() || !matches!(self, Self::Silence(_)) {
+        if last.is_none() || !matches!(self, Self::Silence(_) | Self::Connecting(_)) {
             *last = Some(self);
         }
     }
@@ -49,9 +51,11 @@ impl Trouble {
         match self {
             Self::Io(_, cause) => Error::with_cause(kind, message, &cause),
             Self::Refused(_, cause) => Error::deferred(message, &cause),
-            Self::Silence(_) | Self::NoSlots(_) | Self::Stranger { .. } | Self::Nobody => {
-                Error::new(kind, message)
-            }
+            Self::Silence(_)
+            | Self::Connecting(_)
+            | Self::NoSlots(_)
+            | Self::Stranger { .. }
+            | Self::Nobody => Error::new(kind, message),
         }
     }
 }
@@ -62,6 +66,11 @@ impl fmt::Display for Trouble {
             Self::Silence(at) => write!(
                 f,
                 "no answer from Redis at {at} in time; it is overloaded, stopped, or cut off from here"
+            ),
+            Self::Connecting(at) => write!(
+                f,
+                "no connection to Redis at {at} yet; check that the server runs and that the address, port and TLS \
+                 setting are right"
             ),
             Self::Io(at, cause) => write!(
                 f,

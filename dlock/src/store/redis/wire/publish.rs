@@ -1,6 +1,6 @@
 //! How waiters are woken.
 
-use redis::{Pipeline, Value};
+use redis::{Cmd, Pipeline, Value, cmd};
 
 use super::refusal::{is_denied, is_unknown, refusal};
 
@@ -45,16 +45,17 @@ impl PublishMode {
     }
 }
 
-/// Publishes on a channel that nobody hears, in all ways.
-pub(crate) fn try_publishing(channel: &str) -> Pipeline {
-    let mut pipeline = Pipeline::with_capacity(2);
-    for mode in [PublishMode::Sharded, PublishMode::Classic] {
-        pipeline.cmd(mode.command()).arg(channel).arg("");
-    }
-    pipeline
+/// Publishes on a channel that nobody hears, to find out whether that works; `None` without pub/sub.
+pub(crate) fn try_publishing(mode: PublishMode, channel: &str) -> Option<Cmd> {
+    let mut publish = match mode {
+        PublishMode::Off => return None,
+        mode => cmd(mode.command()),
+    };
+    publish.arg(channel).arg("");
+    Some(publish)
 }
 
-/// What the answers to that tell.
+/// What the servers offer a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offer {
     /// The best kind that this user may use.
@@ -64,19 +65,22 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// Reads the answers.
-    pub(crate) fn of(answers: &[Value]) -> Self {
-        let cannot = |answer| refusal(answer).is_some_and(is_denied);
-        let mode = match answers {
-            [sharded, classic] if cannot(sharded) && cannot(classic) => PublishMode::Off,
-            [sharded, _] if cannot(sharded) => PublishMode::Classic,
-            _ => PublishMode::Sharded,
+    /// The best that there is.
+    pub(crate) const BEST: Self = Self {
+        mode: PublishMode::Sharded,
+        sharded: true,
+    };
+
+    /// What is left of it after this answer to [`try_publishing`]; whether that has still to be tried.
+    pub(crate) fn narrow(&mut self, answer: &Value) -> bool {
+        let Some(error) = refusal(answer).filter(|error| is_denied(error)) else {
+            return false;
         };
-        let unknown = |answer| refusal(answer).is_some_and(is_unknown);
-        Self {
-            mode,
-            sharded: !answers.first().is_some_and(unknown),
+        if self.mode == PublishMode::Sharded {
+            self.sharded = !is_unknown(error);
         }
+        self.mode = self.mode.fallback();
+        true
     }
 }
 
