@@ -48,7 +48,6 @@ async fn is_enough_and_no_more(site: Site) {
         vec!["CONFIG", "GET", "*"],
         vec!["ACL", "LIST"],
         vec!["ACL", "SETUSER", name, "+@all"],
-        vec!["DEBUG", "SLEEP", "0"],
         vec!["SHUTDOWN"],
         vec!["MONITOR"],
         vec!["INFO"],
