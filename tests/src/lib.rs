@@ -4,6 +4,7 @@
 //!   the test process however it ends.
 //! - [`Worker`]: another process that can be frozen and killed.
 //! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
+//! - [`Impostor`]: a server that lies.
 //! - [`ProxiedLock`]: a lock behind such a proxy, and the same lock past it.
 //! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
 //! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test.
@@ -23,6 +24,7 @@ mod events;
 mod feature;
 mod folder;
 pub mod house;
+mod impostor;
 mod locks;
 mod port;
 mod prefix;
@@ -43,6 +45,7 @@ pub use cluster::{
 };
 pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
 pub use feature::{not_applicable, publish_command, sharded_channels};
+pub use impostor::{Asked, Impostor, Lie};
 pub use locks::{builder, connect, names_on, slot_of_lock, stores, wait_free, wait_waiters};
 pub use prefix::unique_prefix;
 pub use proxied::{Cut, ProxiedLock};

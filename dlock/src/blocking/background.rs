@@ -12,7 +12,7 @@ impl ClientBuilder {
     ///
     /// As [`build`](Self::build).
     pub fn build_blocking(self) -> Result<Client, Error> {
-        let runtime = background::start().map_err(Error::no_thread)?;
+        let runtime = background::start().map_err(|error| Error::no_thread(&error))?;
         let (sender, receiver) = mpsc::sync_channel(1);
         runtime.spawn(async move {
             // Nobody waits any more if this fails, and the client ends with the message.

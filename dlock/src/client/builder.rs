@@ -1,6 +1,7 @@
 //! Making a client.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::config::Config;
@@ -9,7 +10,7 @@ use super::{Client, host};
 use crate::error::Error;
 use crate::metrics;
 use crate::protocol::ClientId;
-use crate::store::Store;
+use crate::store::{Pem, Store};
 use crate::tasks;
 
 /// Settings for a [`Client`]; made by [`Client::builder`].
@@ -52,6 +53,9 @@ impl ClientBuilder {
     ///   cluster, which is recognised; several seeds are tried in turn (a database other than 0
     ///   exists on a single server only)
     /// * `rediss://…`: the same through TLS (cargo feature `tls`)
+    /// * `redis[s]://…?trusted_hosts=10.0.*,*.internal`, `rediss://…?tls_ca_file=…&tls_cert_file=…&tls_key_file=…`: as
+    ///   [`trusted_hosts`](Self::trusted_hosts), [`tls_ca_file`](Self::tls_ca_file) and
+    ///   [`tls_client_files`](Self::tls_client_files)
     /// * `memory://name`: shared by all clients of this process that use the name
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = url.into();
@@ -79,8 +83,9 @@ impl ClientBuilder {
         self
     }
 
-    /// What keys and channels start with: 1 to 64 bytes without `{`, `}` and `~`. Default:
-    /// `dlock`. Clients that share locks share the prefix.
+    /// What keys and channels start with: 1 to 64 letters (a to z), digits, `-`, `_`, `.` and `/`. Default: `dlock`.
+    /// Clients that share locks share the prefix; those of two prefixes have nothing in common, and the server can keep
+    /// them apart (`~shop:*`).
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.config.prefix = prefix.into();
         self
@@ -107,6 +112,50 @@ impl ClientBuilder {
         self
     }
 
+    /// The authorities that vouch for servers of `rediss://`, in a file in PEM. Default: those that the platform trusts.
+    pub fn tls_ca_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.config.trust.authorities = Some(Pem::File(file.into()));
+        self
+    }
+
+    /// The same, as the text of such a file.
+    pub fn tls_ca_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.config.trust.authorities = Some(Pem::Text(pem.into()));
+        self
+    }
+
+    /// The certificate that this client shows to servers of `rediss://` (with those that lead to an authority), and its
+    /// key without a passphrase: two files in PEM. They are read again when they have changed, for the next connection.
+    /// Default: none.
+    pub fn tls_client_files(
+        mut self,
+        certificate: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+    ) -> Self {
+        let identity = (Pem::File(certificate.into()), Pem::File(key.into()));
+        self.config.trust.identity = Some(identity);
+        self
+    }
+
+    /// The same, as the texts of such files.
+    pub fn tls_client_pem(
+        mut self,
+        certificate: impl Into<Vec<u8>>,
+        key: impl Into<Vec<u8>>,
+    ) -> Self {
+        let identity = (Pem::Text(certificate.into()), Pem::Text(key.into()));
+        self.config.trust.identity = Some(identity);
+        self
+    }
+
+    /// The hosts to which nodes of a cluster may send this client, and so its password: names or addresses, with `*`
+    /// for any characters (`10.0.*`, `*.redis.internal`). Default: any. The hosts of the URL always count. Over TLS a
+    /// server has to show a certificate for its name as well; outside of a cluster a client goes nowhere else.
+    pub fn trusted_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.config.trust.hosts = hosts.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Connects. The client's background tasks run on a thread that all clients of this process share. Its connections
     /// are driven by the current Tokio runtime, for as long as that lasts and gets on, and otherwise by that thread;
     /// so a client may be used on any runtime, on several, and on executors other than Tokio's.
@@ -115,8 +164,8 @@ impl ClientBuilder {
     ///
     /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig) for a setting out of range or a URL that
     /// cannot be read; [`Unavailable`](crate::ErrorKind::Unavailable) when no seed answers within
-    /// `retry_for`; [`Unauthorized`](crate::ErrorKind::Unauthorized) for a wrong password or a
-    /// missing right.
+    /// `retry_for`; [`Unauthorized`](crate::ErrorKind::Unauthorized) for a wrong password, a
+    /// missing right, or a certificate that one side does not accept.
     ///
     /// # Cancel safety
     ///
@@ -127,10 +176,16 @@ impl ClientBuilder {
 
     async fn open(self) -> Result<Client, Error> {
         self.config.check()?;
-        tasks::start().map_err(Error::no_thread)?;
+        tasks::start().map_err(|error| Error::no_thread(&error))?;
         let name = self.name.unwrap_or_else(host::name_and_pid);
         let id = ClientId::new(&name);
-        let store = Store::open(&self.url, &self.config.prefix, self.config.timeouts, &id).await?;
+        let Config {
+            prefix,
+            timeouts,
+            trust,
+            ..
+        } = &self.config;
+        let store = Store::open(&self.url, prefix, *timeouts, trust.clone(), &id).await?;
         Ok(Client::new(Inner::start(self.config, id, store)))
     }
 }

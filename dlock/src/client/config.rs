@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind};
 use crate::key::check_prefix;
 use crate::lease::{DEFAULT_LEASE, check_lease};
-use crate::store::Timeouts;
+use crate::store::{Timeouts, Trust};
 
 /// What a client was built with.
 #[derive(Debug, Clone)]
@@ -14,6 +14,7 @@ pub(crate) struct Config {
     pub(super) lease: Duration,
     pub(super) max_hold: Option<Duration>,
     pub(super) timeouts: Timeouts,
+    pub(super) trust: Trust,
 }
 
 impl Default for Config {
@@ -27,6 +28,7 @@ impl Default for Config {
                 connect: Duration::from_millis(500),
                 response: Duration::from_secs(1),
             },
+            trust: Trust::default(),
         }
     }
 }

@@ -82,7 +82,7 @@ pub enum ErrorKind {
     WouldDeadlock,
     /// No server could be reached, or the cluster cannot serve the key now.
     Unavailable,
-    /// Wrong password, or the user lacks a right.
+    /// Wrong password, a right that the user lacks, or a certificate that one side does not accept.
     Unauthorized,
     /// The key under this name is not a lock of ours.
     ForeignKey,

@@ -5,14 +5,32 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::plain::{Quoted, plain};
 use super::{ErrorKind, LossReason, Step};
 
-type Cause = Arc<dyn std::error::Error + Send + Sync + 'static>;
+/// What stood behind an error, in its own words: those of a server, perhaps, and so plain and cut.
+#[derive(Debug)]
+struct Cause(String);
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Cause {}
+
+impl Cause {
+    fn of(cause: &impl fmt::Display) -> Self {
+        Self(Quoted(cause).to_string())
+    }
+}
 
 /// Any failure of this crate.
 ///
 /// Ask it with [`kind`](Error::kind) or the `is_…` methods; its text names the lock and says what
-/// to do. Cheap to clone. It never contains a password.
+/// to do. Cheap to clone. It never contains a password, and control characters (of a name, of a server's words)
+/// are shown escaped.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -52,12 +70,12 @@ impl Error {
     pub(crate) fn with_cause(
         kind: ErrorKind,
         message: impl Into<Cow<'static, str>>,
-        cause: impl std::error::Error + Send + Sync + 'static,
+        cause: &impl fmt::Display,
     ) -> Self {
         Self(Arc::new(Inner {
             kind,
             message: message.into(),
-            cause: Some(Arc::new(cause)),
+            cause: Some(Cause::of(cause)),
             deferred: false,
             own: false,
         }))
@@ -82,12 +100,12 @@ impl Error {
     /// A server that answers, but not yet to the purpose: who has time may wait for longer.
     pub(crate) fn deferred(
         message: impl Into<Cow<'static, str>>,
-        cause: impl std::error::Error + Send + Sync + 'static,
+        cause: &impl fmt::Display,
     ) -> Self {
         Self(Arc::new(Inner {
             kind: ErrorKind::Unavailable,
             message: message.into(),
-            cause: Some(Arc::new(cause)),
+            cause: Some(Cause::of(cause)),
             deferred: true,
             own: false,
         }))
@@ -125,7 +143,7 @@ impl Error {
         )
     }
 
-    pub(crate) fn no_thread(cause: std::io::Error) -> Self {
+    pub(crate) fn no_thread(cause: &std::io::Error) -> Self {
         Self::with_cause(
             ErrorKind::Unavailable,
             format!("this process's thread for clients could not be started: {cause}"),
@@ -179,7 +197,7 @@ impl Error {
         self.kind() == ErrorKind::Unavailable
     }
 
-    /// Whether the password is wrong or the user lacks a right.
+    /// Whether the password is wrong, the user lacks a right, or one side does not accept the other's certificate.
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
         self.kind() == ErrorKind::Unauthorized
@@ -203,7 +221,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&plain(&self.0.message))
     }
 }
 
@@ -221,9 +239,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0
-            .cause
-            .as_deref()
-            .map(|cause| cause as &(dyn std::error::Error + 'static))
+        let cause = self.0.cause.as_ref()?;
+        Some(cause)
     }
 }

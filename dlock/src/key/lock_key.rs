@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::map::hash_of;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Quoted};
 use crate::slot::{Slot, hash_tag};
 
 /// The longest lock name, in bytes.
@@ -134,10 +134,9 @@ impl fmt::Display for LockKey {
 /// The hash tag of the name; `None` if it needs to be wrapped in braces to become one.
 fn check_name(name: &str) -> Result<Option<&str>, Error> {
     let refuse = |why: &str| {
-        let shown: String = name.chars().take(60).collect();
         Err(Error::new(
             ErrorKind::InvalidKey,
-            format!("lock name `{shown}` {why}"),
+            format!("lock name `{}` {why}", Quoted(name)),
         ))
     };
     if name.is_empty() {
@@ -155,13 +154,19 @@ fn check_name(name: &str) -> Result<Option<&str>, Error> {
     Ok(tag)
 }
 
-/// Checks a key prefix: 1 to 64 bytes, without braces (they would become the hash tag) and `~`
-/// (behind which its channels are named).
+/// Checks a key prefix: 1 to 64 of the characters that neither end it (`:` before the name, `~` before channels),
+/// nor begin a hash tag, nor mean anything in the pattern of an access rule. So no two prefixes have a key in common,
+/// and a rule for `shop:*` covers no lock of `shop2`.
 pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
-    if prefix.is_empty() || prefix.len() > 64 || prefix.contains(['{', '}', '~']) {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(fits) {
         return Err(Error::new(
             ErrorKind::InvalidConfig,
-            format!("prefix `{prefix}` must have 1 to 64 bytes and none of `{{`, `}}`, `~`"),
+            format!(
+                "prefix `{}` must have 1 to 64 letters (a to z), digits, `-`, `_`, `.` or `/`; for a part of a name, such \
+                 as a tenant, write `shop-eu` or `shop.eu`",
+                Quoted(prefix)
+            ),
         ));
     }
     Ok(())
@@ -208,8 +213,12 @@ mod tests {
         for name in ["", "{}", "a{}b", "{a", "a}", "}", &long] {
             assert!(LockKey::new("p", name).is_err(), "{name}");
         }
-        for prefix in ["", "a{b", "a}", "a~"] {
+        let long = "x".repeat(65);
+        for prefix in ["", "a{b", "a}", "a~", "a:b", "a*", "a b", "a\n", "ä", &long] {
             assert!(check_prefix(prefix).is_err(), "{prefix}");
+        }
+        for prefix in ["a", "Shop-1_b.c/d", &long[1..]] {
+            assert!(check_prefix(prefix).is_ok(), "{prefix}");
         }
     }
 }

@@ -35,6 +35,8 @@ pub(super) async fn acquire(
         .flatten();
     let mut queued = false;
     let mut late = 0;
+    // Whether it was asked again although nobody had said that the lock is free, nor was a lease to end.
+    let mut untold = false;
     let mut free_since = None;
     loop {
         let asked = Instant::now();
@@ -44,14 +46,8 @@ pub(super) async fn acquire(
         if let Op::Acquire { place, .. } = &mut op {
             *place = place_terms(wait, listening.as_ref(), &claim.id);
         }
-        let answer = match ask(
-            lock,
-            wait.cap(asked + commons.timeouts.retry_for),
-            &mut claim,
-            &op,
-        )
-        .await
-        {
+        let until = wait.cap(asked + commons.timeouts.retry_for);
+        let answer = match ask(lock, until, &mut claim, &op).await {
             Ok(answer) => answer,
             Err(error) => match after_failure(lock, wait, queued, error) {
                 Some(error) => return Err(error),
@@ -76,8 +72,12 @@ pub(super) async fn acquire(
                     // A grant that came meanwhile may be from a server that has failed.
                     listening.forget_grant();
                 }
-                let again = look_again(asked, retry, listening.is_subscribed());
+                let again = look_again(asked, retry, listening.is_told());
                 let woken = pause(lock, wait, again, listening).await?;
+                untold = woken.is_none() && again < asked + retry;
+                if woken.is_some() {
+                    listening.note(true);
+                }
                 free_since = woken.as_ref().map(|woken| woken.at);
                 match believe(woken.and_then(|woken| woken.granted), &answer, last, now) {
                     Some(token) => (token, Start::Place(answer.sent_at)),
@@ -101,6 +101,9 @@ pub(super) async fn acquire(
                 return Err(Error::unexpected_reply(lock.key.name()));
             }
         };
+        if let Some(listening) = listening.as_ref().filter(|_| untold) {
+            listening.note(false);
+        }
         let granted = Granted {
             id: claim.id.clone(),
             token,

@@ -14,7 +14,7 @@ use crate::token::FencingToken;
 
 /// How often a waiter refreshes its place.
 pub(super) const HEARTBEAT: Duration = Duration::from_millis(300);
-/// How often a waiter looks whom nothing can wake.
+/// How often a waiter looks whom nothing wakes.
 const POLL: std::ops::Range<u64> = 5..40;
 
 /// What to ask for if the lock is not free.
@@ -72,9 +72,9 @@ pub(super) fn believe(
 
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
 /// A little late, and not all at once.
-pub(super) fn look_again(asked: Instant, retry: Duration, subscribed: bool) -> Instant {
+pub(super) fn look_again(asked: Instant, retry: Duration, told: bool) -> Instant {
     let jitter = Duration::from_micros(random::u64(500..3000));
-    let latest = if subscribed {
+    let latest = if told {
         HEARTBEAT
     } else {
         Duration::from_millis(random::u64(POLL))

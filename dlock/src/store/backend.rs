@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::redis::{self, RedisStore, ScriptLoad};
-use super::{Answer, Endpoint, Listener, MemoryStore, Origin, Timeouts, Wakeups};
+use super::{Answer, Endpoint, Listener, MemoryStore, Origin, Timeouts, Trust, Wakeups};
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
@@ -42,11 +42,26 @@ pub(crate) enum Listening {
 }
 
 impl Listening {
-    /// Whether wake-ups can arrive; otherwise the waiter has to poll.
+    /// Whether wake-ups can arrive.
     pub(crate) fn is_subscribed(&self) -> bool {
         match self {
             Self::Memory(_) => true,
             Self::Redis(listening) => listening.is_subscribed(),
+        }
+    }
+
+    /// Whether wake-ups can be relied on; otherwise the waiter has to look often.
+    pub(crate) fn is_told(&self) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::Redis(listening) => listening.is_told(),
+        }
+    }
+
+    /// The lock became free, and a wake-up came, or did not.
+    pub(crate) fn note(&self, told: bool) {
+        if let Self::Redis(listening) = self {
+            listening.note(told);
         }
     }
 
@@ -73,9 +88,11 @@ impl Store {
         url: &str,
         prefix: &str,
         timeouts: Timeouts,
+        trust: Trust,
         client: &ClientId,
     ) -> Result<Self, Error> {
-        let name = match Endpoint::parse(url)? {
+        let endpoint = Endpoint::parse(url)?.trusting(trust)?;
+        let name = match endpoint {
             Endpoint::Memory(name) => name,
             Endpoint::Redis(mut options) => {
                 prefix.clone_into(&mut options.prefix);

@@ -1,6 +1,6 @@
 //! The URL a client is made from.
 
-use super::redis::{RedisOptions, read_url};
+use super::redis::{RedisOptions, Trust, read_url};
 use crate::error::{Error, ErrorKind};
 
 /// Where the locks live.
@@ -13,7 +13,8 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// Reads `memory://[name]` or `redis[s]://[user:password@]host[:port][,host[:port]…][/database]`.
+    /// Reads `memory://[name]` or
+    /// `redis[s]://[user:password@]host[:port][,host[:port]…][/database][?parameter=value[&…]]`.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidConfig`], with what to write instead. The text never repeats the part of the URL that
@@ -36,10 +37,55 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// With what was said besides the URL.
+    pub(super) fn trusting(self, besides: Trust) -> Result<Self, Error> {
+        let invalid = |message: String| Err(Error::new(ErrorKind::InvalidConfig, message));
+        let mut options = match self {
+            Self::Memory(_) if besides.wants_tls() || !besides.hosts.is_empty() => {
+                return invalid(
+                    "`memory://` has no servers, so there are no certificates or hosts to trust"
+                        .to_owned(),
+                );
+            }
+            Self::Memory(name) => return Ok(Self::Memory(name)),
+            Self::Redis(options) => options,
+        };
+        let trust = &mut options.trust;
+        for (name, twice) in [
+            (
+                "tls_ca_file",
+                trust.authorities.is_some() && besides.authorities.is_some(),
+            ),
+            (
+                "tls_client_files",
+                trust.identity.is_some() && besides.identity.is_some(),
+            ),
+            (
+                "trusted_hosts",
+                !trust.hosts.is_empty() && !besides.hosts.is_empty(),
+            ),
+        ] {
+            if twice {
+                return invalid(format!(
+                    "the URL and the builder both say `{name}`; leave one out"
+                ));
+            }
+        }
+        trust.authorities = trust.authorities.take().or(besides.authorities);
+        trust.identity = trust.identity.take().or(besides.identity);
+        trust.hosts.extend(besides.hosts);
+        if trust.wants_tls() && !options.tls {
+            return invalid("certificates are of no use without TLS; write `rediss://`".to_owned());
+        }
+        Ok(Self::Redis(options))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Endpoint;
-    use crate::store::RedisOptions;
+    use crate::store::{Pem, RedisOptions};
 
     fn redis(url: &str) -> RedisOptions {
         match Endpoint::parse(url).expect(url) {
@@ -76,6 +122,23 @@ mod tests {
     }
 
     #[test]
+    fn parameters_say_whom_to_trust() {
+        let url = "redis://u:p?w@a:1,b:2/3?tls_ca_file=/etc/my%20ca.pem&trusted_hosts=10.0.*,,c%2Cd&trusted_hosts=e";
+        let options = redis(url);
+        assert_eq!((options.seeds.len(), options.database), (2, 3));
+        let file = |name: &str| Some(Pem::File(name.into()));
+        assert_eq!(options.trust.authorities, file("/etc/my ca.pem"));
+        assert_eq!(options.trust.hosts, ["10.0.*", "c", "d", "e"]);
+        let identity = redis("redis://h?tls_key_file=k&tls_cert_file=c")
+            .trust
+            .identity;
+        assert_eq!(
+            identity.map(|(cert, key)| (Some(cert), Some(key))),
+            Some((file("c"), file("k")))
+        );
+    }
+
+    #[test]
     fn every_fault_says_what_to_write() {
         for (url, says) in [
             ("localhost:6379", "redis://host:port"),
@@ -89,7 +152,14 @@ mod tests {
             ("redis://[::1", "brackets"),
             ("redis://h/x", "database"),
             ("redis://h/-1", "database"),
-            ("redis://h?protocol=resp3", "no parameters"),
+            ("redis://h?protocol=resp3", "`trusted_hosts`"),
+            ("redis://h?secret", "`trusted_hosts`"),
+            ("redis://u:secr?t@h?x", "`trusted_hosts`"),
+            ("redis://u:secret@h#?trusted_hosts=x", "%23"),
+            ("redis://h?tls_cert_file=x", "both"),
+            ("redis://h?tls_key_file=x", "both"),
+            ("redis://h?tls_ca_file=x&tls_ca_file=y", "two"),
+            ("redis://h?tls_ca_file=%", "%25"),
             ("redis://secret@h", "no password"),
             ("redis://u:%zz@h", "%25"),
             ("redis://u:%ff@h", "UTF-8"),

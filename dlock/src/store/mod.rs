@@ -15,8 +15,8 @@ pub(crate) use backend::{Listening, NodeId, Store};
 pub use endpoint::Endpoint;
 pub use memory::{MemoryStore, Post, ServerClock};
 pub use redis::{
-    Counter, Listening as RedisListening, NodeId as RedisNodeId, Password, RedisOptions,
-    RedisStats, RedisStore, Script, ScriptLoad, decode, encode, encode_plain,
+    Counter, Listening as RedisListening, NodeId as RedisNodeId, Password, Pem, RedisOptions,
+    RedisStats, RedisStore, Script, ScriptLoad, Trust, decode, encode, encode_plain,
     source as script_source,
 };
 pub(crate) use timeouts::Timeouts;

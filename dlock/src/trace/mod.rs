@@ -7,6 +7,6 @@ mod off;
 mod on;
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) use off::{AcquireTrace, Entered, HeldTrace, lost};
+pub(crate) use off::{AcquireTrace, Entered, HeldTrace, lost, unheard};
 #[cfg(feature = "tracing")]
-pub(crate) use on::{AcquireTrace, Entered, HeldTrace, lost};
+pub(crate) use on::{AcquireTrace, Entered, HeldTrace, lost, unheard};

@@ -39,3 +39,5 @@ impl AcquireTrace {
 }
 
 pub(crate) fn lost(_: &LockKey, _: Mode, _: FencingToken, _: LossReason) {}
+
+pub(crate) fn unheard(_: &str) {}

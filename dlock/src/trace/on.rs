@@ -67,3 +67,13 @@ pub(crate) fn lost(key: &LockKey, mode: Mode, token: FencingToken, reason: LossR
     let (key, mode, token) = (key.name(), mode.as_str(), token.as_u64());
     warn!(target: "dlock", key, mode, token, reason = reason.as_str(), "lost");
 }
+
+/// A user lacks the rights to messages that the servers have.
+pub(crate) fn unheard(user: &str) {
+    warn!(
+        target: "dlock",
+        user,
+        "this user may not use sharded channels (SPUBLISH, SSUBSCRIBE), so waiters find out by looking, up to 300 ms \
+         late; grant what SECURITY.md says"
+    );
+}

@@ -22,6 +22,7 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
+pub(crate) use self::frame::{frame_len, words};
 pub use self::{
     cluster::ProxiedCluster,
     counters::Counters,
@@ -134,7 +135,8 @@ async fn accept(listener: TcpListener, server: SocketAddr, rules: Arc<Rules>, us
     }
 }
 
-fn runtime() -> &'static Runtime {
+/// The threads of all proxies.
+pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {
         Builder::new_multi_thread()

@@ -130,3 +130,31 @@ async fn what_a_body_logs_tells_the_lock() {
     assert!(!lines.find(&["outside"]).contains("held"));
     assert!(!lines.text().contains("acquire{"), "that is for debugging");
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_name_cannot_steer_a_terminal_through_the_log() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _default = tracing::subscriber::set_default(subscriber);
+    let client = Client::connect("memory://").await.expect("valid");
+    let lock = client
+        .rw_lock("a\x1b[2J\r\nall is lost\u{9b}")
+        .expect("any text");
+    let held = lock.write().await.expect("free");
+    let wait = Duration::from_millis(10);
+    lock.write_timeout(wait).await.expect_err("held");
+    client.shutdown().await.expect("nothing in the way");
+    drop(held);
+    for word in ["held", "failed", "lost"] {
+        lines.find(&[word, "a\\u{1b}[2J\\r\\nall is lost"]);
+    }
+    let text = lines.text();
+    let steers = |c: char| c.is_control() && c != '\n';
+    assert!(!text.contains(steers), "{text:?}");
+}

@@ -29,7 +29,7 @@ mod topology;
 mod url;
 mod wire;
 
-pub use env::{Counter, Password, RedisOptions, RedisStats};
+pub use env::{Counter, Password, Pem, RedisOptions, RedisStats, Trust};
 pub use node::NodeId;
 pub use pubsub::Listening;
 pub use store::RedisStore;

@@ -7,13 +7,14 @@ use super::env::{Env, RedisOptions, RedisStats};
 use super::node::NodeId;
 use super::pubsub::{Listening, PubSub};
 use super::topology::Servers;
-use super::wire::ScriptLoad;
+use super::wire::{PublishMode, ScriptLoad};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
 use crate::store::Answer;
+use crate::trace::unheard;
 
 /// Locks on Redis.
 #[derive(Debug)]
@@ -36,6 +37,11 @@ impl RedisStore {
         deadline: Instant,
     ) -> Result<Self, Error> {
         let env = Arc::new(Env::new(options, client));
+        // What cannot be read is said now, and not by each connection.
+        #[cfg(feature = "tls")]
+        if env.options.tls {
+            env.certificates.current()?;
+        }
         let servers = Servers::find(&env, deadline).await?;
         // From here on, dropping it ends its tasks.
         let store = Self {
@@ -48,6 +54,9 @@ impl RedisStore {
         store.servers.keep(move || pubsub.topology_changed());
         let mode = probe(&store.caller, deadline).await?;
         store.env.publish.set(mode);
+        if mode != PublishMode::Sharded && store.env.known.sharded.get() == Some(&true) {
+            unheard(store.env.options.user());
+        }
         Ok(store)
     }
 

@@ -1,9 +1,9 @@
 //! The URL of Redis servers.
 
-use super::env::{Password, RedisOptions};
+use super::env::{Password, Pem, RedisOptions, Trust};
 use crate::error::{Error, ErrorKind};
 
-/// Reads what follows the scheme: `[user:password@]host[:port][,host[:port]…][/database]`.
+/// Reads what follows the scheme: `[user:password@]host[:port][,host[:port]…][/database][?parameter=value[&…]]`.
 ///
 /// No error repeats a part of the URL that could be a password.
 pub(crate) fn read_url(scheme: &str, rest: &str) -> Result<RedisOptions, Error> {
@@ -15,7 +15,14 @@ pub(crate) fn read_url(scheme: &str, rest: &str) -> Result<RedisOptions, Error> 
     }
     let mut options = RedisOptions::new(Vec::new());
     options.tls = tls;
-    for part in rest.split(',') {
+    // A `?` before the `@` would be of a password.
+    let begins = rest.rfind('@').unwrap_or(0);
+    let (seeds, parameters) = match rest[begins..].find('?') {
+        Some(at) => (&rest[..begins + at], &rest[begins + at + 1..]),
+        None => (rest, ""),
+    };
+    options.trust = read_parameters(parameters)?;
+    for part in seeds.split(',') {
         // Some write the scheme before every seed.
         let part = match part.split_once("://") {
             Some((again, part)) if again == scheme => part,
@@ -39,11 +46,7 @@ fn read_seed(part: &str, options: &mut RedisOptions) -> Result<(), Error> {
         read_login(login, options)?;
     }
     if server.contains(['?', '#']) {
-        return invalid(
-            "a URL takes no parameters; use the client's builder, and write `?` and `#` in a password \
-             as `%3F` and `%23`"
-                .to_owned(),
-        );
+        return invalid("write `?` and `#` in a password as `%3F` and `%23`".to_owned());
     }
     let (server, database) = match server.split_once('/') {
         Some((server, database)) => (server, database),
@@ -87,6 +90,50 @@ fn read_login(login: &str, options: &mut RedisOptions) -> Result<(), Error> {
     options.username = user;
     options.password = Some(password);
     Ok(())
+}
+
+/// Reads `tls_ca_file`, `tls_cert_file`, `tls_key_file` and `trusted_hosts`.
+fn read_parameters(parameters: &str) -> Result<Trust, Error> {
+    let mut trust = Trust::default();
+    let (mut certificate, mut key) = (None, None);
+    for parameter in parameters.split('&').filter(|text| !text.is_empty()) {
+        let (name, value) = parameter.split_once('=').unwrap_or_default();
+        let value = decode(value)?;
+        let file = match name {
+            "tls_ca_file" => &mut trust.authorities,
+            "tls_cert_file" => &mut certificate,
+            "tls_key_file" => &mut key,
+            "trusted_hosts" => {
+                let hosts = value.split(',').map(str::trim);
+                let hosts = hosts.filter(|host| !host.is_empty());
+                trust.hosts.extend(hosts.map(str::to_owned));
+                continue;
+            }
+            // It may be of a password.
+            _ => {
+                return invalid(
+                    "the parameters of a URL are `tls_ca_file`, `tls_cert_file`, `tls_key_file` and `trusted_hosts`, as in \
+                     `?trusted_hosts=10.0.*`; the others are settings of the client's builder, and a `?` in a \
+                     password is written `%3F`"
+                        .to_owned(),
+                );
+            }
+        };
+        if file.replace(Pem::File(value.into())).is_some() {
+            return invalid(format!("the URL has two parameters `{name}`"));
+        }
+    }
+    trust.identity = match (certificate, key) {
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        (None, None) => None,
+        _ => {
+            return invalid(
+                "a client's certificate goes with its key: the URL needs both `tls_cert_file` and `tls_key_file`"
+                    .to_owned(),
+            );
+        }
+    };
+    Ok(trust)
 }
 
 fn read_server(server: &str) -> Result<(String, u16), Error> {
@@ -136,7 +183,7 @@ fn decode(text: &str) -> Result<String, Error> {
         let byte = part.get(..2).map(|hex| u8::from_str_radix(hex, 16));
         let Some(Ok(byte)) = byte else {
             return invalid(
-                "a `%` in the URL's login is not followed by two hexadecimal digits; write it as `%25`"
+                "a `%` in the URL is not followed by two hexadecimal digits; write it as `%25`"
                     .to_owned(),
             );
         };
@@ -144,7 +191,7 @@ fn decode(text: &str) -> Result<String, Error> {
         bytes.extend_from_slice(&part.as_bytes()[2..]);
     }
     String::from_utf8(bytes)
-        .or_else(|_| invalid("the URL's login is not UTF-8 after percent-decoding".to_owned()))
+        .or_else(|_| invalid("the URL is not UTF-8 after percent-decoding".to_owned()))
 }
 
 fn invalid<T>(message: String) -> Result<T, Error> {

@@ -75,7 +75,10 @@ async fn settings() {
     }
     let error = error_of(lock.clone().lease(ms(500)).max_hold(ms(499)).try_read()).await;
     assert_says(&error, ErrorKind::InvalidConfig, &["max_hold", "raise"]);
-    for prefix in ["", "a{b", "a}", "a~b"] {
+    // Among them what would be another's: `a` with `b:{x}` has the key of `a:b` with `x`, and `~a*` covers `ab`.
+    for prefix in [
+        "", "a{b", "a}", "a~b", "a:b", "a*", "a?", "a[b]", "a b", "a\x1b",
+    ] {
         let error = error_of(builder("memory://", prefix).build()).await;
         assert_says(&error, ErrorKind::InvalidConfig, &["prefix"]);
     }

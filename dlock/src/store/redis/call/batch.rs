@@ -127,13 +127,10 @@ impl Caller {
                 node.taught.forget(Script::of(op), sent_at);
                 None
             }
-            Refusal::Fatal(kind) => Some(Err(fatal(
-                kind,
-                &error,
-                at,
-                key.as_str(),
-                &self.env.options,
-            ))),
+            Refusal::Fatal(kind) => {
+                let script = Some(Script::of(op));
+                Some(Err(fatal(kind, &error, node, key.as_str(), script)))
+            }
             refusal @ (Refusal::ReadOnly | Refusal::Later) => {
                 match refusal {
                     Refusal::ReadOnly => stats.read_only.count(),

@@ -84,11 +84,11 @@ impl Route<'_> {
             Refusal::Moved(to) => {
                 env.stats.moved.count();
                 env.refresh.request_after_redirect(node.address());
-                self.redirect(to, false)
+                return ControlFlow::Continue(self.redirect(node, to, false, error));
             }
             Refusal::Ask(to) => {
                 env.stats.asked.count();
-                self.redirect(to, true)
+                return ControlFlow::Continue(self.redirect(node, to, true, error));
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
@@ -111,20 +111,37 @@ impl Route<'_> {
                 Then::Pause
             }
             Refusal::Fatal(kind) => {
-                let (at, key) = (node.address(), self.key.as_str());
-                return ControlFlow::Break(Err(fatal(kind, &error, at, key, &env.options)));
+                let (key, script) = (self.key.as_str(), Some(Script::of(self.op)));
+                return ControlFlow::Break(Err(fatal(kind, &error, node, key, script)));
             }
         };
         self.note(Trouble::Refused(node.address().clone(), error));
         ControlFlow::Continue(then)
     }
 
-    fn redirect(&mut self, to: Option<Address>, asking: bool) -> Then {
-        let Some(to) = to else {
-            return Then::Pause;
-        };
-        self.next = Some((self.caller.servers.node_at(to), asking));
-        self.hop()
+    /// Goes where the node points, unless that is nowhere, or to somebody who has no business with our password.
+    fn redirect(
+        &mut self,
+        by: &Node,
+        to: Option<Address>,
+        asking: bool,
+        error: ServerError,
+    ) -> Then {
+        let (servers, at) = (&self.caller.servers, by.address());
+        match to {
+            // Only clusters have reason to redirect.
+            Some(to) if servers.is_cluster() => {
+                if self.caller.env.options.trusts(&to, at) {
+                    self.note(Trouble::Refused(at.clone(), error));
+                    self.next = Some((servers.node_at(to), asking));
+                    return self.hop();
+                }
+                let by = at.clone();
+                self.note(Trouble::Stranger { by, named: to });
+            }
+            _ => self.note(Trouble::Refused(at.clone(), error)),
+        }
+        Then::Pause
     }
 
     /// At once, but not for ever.

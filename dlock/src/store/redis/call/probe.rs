@@ -11,34 +11,46 @@ use crate::lease::MIN_LEASE;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Stray};
 use crate::store::redis::node::Node;
-use crate::store::redis::wire::{PublishMode, forget_token, offered, try_publishing};
+use crate::store::redis::wire::{Offer, PublishMode, forget_token};
+
+/// How many names are tried: enough to find one in a hundredth of the slots, and soon done.
+const NAMES: usize = 1000;
 
 /// Reads and writes a lock that nobody else knows, which needs all rights, and publishes to a channel that nobody
 /// hears.
 pub(crate) async fn probe(caller: &Arc<Caller>, deadline: Instant) -> Result<PublishMode, Error> {
     let topology = caller.servers.topology();
-    // A node that is known to answer: another shard that is down does not keep the client from starting.
-    let answering = topology.nodes().iter().find(|node| node.is_connected());
-    let node = answering.or(topology.nodes().first());
     let prefix = &caller.env.options.prefix;
     let client = caller.env.client.as_str();
-    let mut names = (0..).map(|n| LockKey::new(prefix, &format!("probe:{client}:{n}")));
-    let key = loop {
-        // There is a name for every slot.
-        if let Some(name) = names.next() {
-            let key = name?;
-            let home = topology.node(key.slot());
-            if home.map(|home| home.id()) == node.map(|node| node.id()) {
-                break key;
-            }
-        }
+    let name = |n| LockKey::new(prefix, &format!("probe:{client}:{n}"));
+    let home = |key: &LockKey| topology.node(key.slot());
+    // Of a node that is known to answer: another shard that is down does not keep the client from starting.
+    let answers = |key: &LockKey| home(key).is_some_and(|node| node.is_connected());
+    let key = match (0..NAMES).filter_map(|n| name(n).ok()).find(answers) {
+        Some(key) => key,
+        None => name(0)?,
     };
+    let node = home(&key).cloned();
+    // First, as it does not fail: an error can then say what the servers know.
+    let mut offer = try_publishing(node.as_ref(), &key, deadline).await;
     caller.call(&key, &Op::Inspect, deadline).await?;
     try_writing(caller, &key, deadline).await?;
-    Ok(match node {
-        Some(node) => publish_mode(caller, node, &key, deadline).await,
-        None => PublishMode::Off,
-    })
+    if offer.is_none() {
+        offer = try_publishing(node.as_ref(), &key, deadline).await;
+    }
+    Ok(offer.map_or(PublishMode::Sharded, |offer| offer.mode))
+}
+
+async fn try_publishing(
+    node: Option<&Arc<Node>>,
+    key: &LockKey,
+    deadline: Instant,
+) -> Option<Offer> {
+    let node = node?;
+    let patience = node.env().options.response_timeout;
+    let until = deadline.min(Instant::now() + patience);
+    let mut session = node.connected(until).await.ok()?;
+    node.offer(&mut session, key.tagged(), until).await
 }
 
 /// Takes and gives back a lock in all the ways that need a right of their own, so that nobody finds out with a lock half
@@ -74,22 +86,4 @@ async fn try_writing(caller: &Arc<Caller>, key: &LockKey, deadline: Instant) -> 
         let _ = session.connection.request(&forget, deadline).await;
     }
     Ok(())
-}
-
-async fn publish_mode(
-    caller: &Caller,
-    node: &Arc<Node>,
-    key: &LockKey,
-    deadline: Instant,
-) -> PublishMode {
-    let channel = format!("{}~c:{}:probe", key.prefix(), key.tagged());
-    let until = deadline.min(Instant::now() + caller.env.options.response_timeout);
-    let Ok(mut session) = node.connected(until).await else {
-        return PublishMode::Sharded;
-    };
-    let tries = try_publishing(&channel);
-    match session.connection.request_all(&tries, until).await {
-        Ok(answers) => offered(&answers),
-        Err(_) => PublishMode::Sharded,
-    }
 }

@@ -142,11 +142,9 @@ impl<'a> Route<'a> {
         })
     }
 
-    /// Keeps the trouble that tells most: silence tells nothing.
+    /// For the error in the end.
     pub(super) fn note(&mut self, trouble: Trouble) {
-        if self.last.is_none() || !matches!(trouble, Trouble::Silence(_)) {
-            self.last = Some(trouble);
-        }
+        trouble.note(&mut self.last);
     }
 
     fn give_up(self) -> Error {

@@ -44,7 +44,6 @@ impl Caller {
     }
 
     async fn ask(&self, node: &Arc<Node>, cmd: &Cmd, deadline: Instant) -> Result<Value, Error> {
-        let options = &self.env.options;
         let mut session = loop {
             match node.connected(deadline).await {
                 Ok(session) => break session,
@@ -56,11 +55,11 @@ impl Caller {
             }
         };
         let sent = Instant::now();
-        let until = deadline.min(sent + options.response_timeout);
+        let until = deadline.min(sent + self.env.options.response_timeout);
         match session.connection.request(cmd, until).await {
             Ok(value) => {
                 unless_refused(value).map_err(|error| match Refusal::of(&error, node.address()) {
-                    Refusal::Fatal(kind) => fatal(kind, &error, node.address(), "*", options),
+                    Refusal::Fatal(kind) => fatal(kind, &error, node, "*", None),
                     _ => Trouble::Refused(node.address().clone(), error).into_error(),
                 })
             }

@@ -1,19 +1,25 @@
 //! What everything of one store shares: settings, background tasks, counters, and two signals. Every room above may
 //! read it and count, spawn or signal by it; nothing in here knows who does, or talks to a server.
 
+#[cfg(feature = "tls")]
+mod certificates;
 mod home;
+mod known;
 mod options;
 mod publishing;
 mod refresh;
 mod stats;
 mod tasks;
+mod trust;
 
 pub use options::{Password, RedisOptions};
 pub use stats::{Counter, RedisStats};
+pub use trust::{Pem, Trust};
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use self::home::Home;
+use self::known::Known;
 use self::publishing::CurrentMode;
 use self::refresh::RefreshSignal;
 use self::tasks::Tasks;
@@ -30,6 +36,9 @@ pub(crate) struct Env {
     pub(crate) stats: RedisStats,
     pub(crate) refresh: RefreshSignal,
     pub(crate) publish: CurrentMode,
+    pub(crate) known: Known,
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: self::certificates::Certificates,
     nodes: AtomicU32,
     numbers: AtomicU64,
 }
@@ -37,6 +46,8 @@ pub(crate) struct Env {
 impl Env {
     pub(crate) fn new(options: RedisOptions, client: &ClientId) -> Self {
         Self {
+            #[cfg(feature = "tls")]
+            certificates: self::certificates::Certificates::new(&options.trust),
             options,
             client: client.clone(),
             tasks: Tasks::new(),
@@ -44,6 +55,7 @@ impl Env {
             stats: RedisStats::default(),
             refresh: RefreshSignal::default(),
             publish: CurrentMode::new(PublishMode::Sharded),
+            known: Known::default(),
             nodes: AtomicU32::new(0),
             numbers: AtomicU64::new(1),
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::trust::Trust;
 use crate::store::redis::address::Address;
 
 /// How to reach and log in to Redis. Its `Debug` never shows the password.
@@ -12,6 +13,8 @@ pub struct RedisOptions {
     pub seeds: Vec<(String, u16)>,
     /// Whether to speak TLS.
     pub tls: bool,
+    /// Who is believed to be a server, and what is shown to it.
+    pub trust: Trust,
     /// The ACL user; `None` is the default user.
     pub username: Option<String>,
     /// The password.
@@ -33,6 +36,7 @@ impl RedisOptions {
         Self {
             seeds,
             tls: false,
+            trust: Trust::default(),
             username: None,
             password: None,
             database: 0,
@@ -46,6 +50,13 @@ impl RedisOptions {
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
         let seeds = self.seeds.iter();
         seeds.map(|(host, port)| Address::new(host, *port))
+    }
+
+    /// Whether to talk to a server that one of a cluster's nodes names. Seeds are never strangers, nor is a node's own host.
+    pub(crate) fn trusts(&self, named: &Address, by: &Address) -> bool {
+        named.host == by.host
+            || self.seeds.iter().any(|(host, _)| **host == *named.host)
+            || self.trust.allows(named)
     }
 
     /// The user's name, for error messages.

@@ -25,11 +25,12 @@ impl CurrentMode {
         self.0.store(mode as u8, Ordering::Relaxed);
     }
 
-    /// Steps down from `mode`, once, whoever finds out.
-    pub(crate) fn step_down_from(&self, mode: PublishMode) {
+    /// Steps down from `mode`, once, whoever finds out; whether it is this one.
+    pub(crate) fn step_down_from(&self, mode: PublishMode) -> bool {
         let (from, to) = (mode as u8, mode.fallback() as u8);
-        let _ = self
+        let stepped = self
             .0
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+        stepped.is_ok()
     }
 }

@@ -10,7 +10,8 @@ use redis::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::gather::{Entered, Gather, UnderWay};
+use super::gather::Gather;
+use super::under_way::{Entered, UnderWay};
 use crate::clock::{Instant, timeout_at};
 use crate::store::redis::wire::Preface;
 use crate::tasks::{self, AbortHandle, Place};
@@ -20,7 +21,7 @@ use crate::tasks::{self, AbortHandle, Place};
 pub(crate) struct Connection {
     multiplexed: MultiplexedConnection,
     under_way: UnderWay,
-    _driver: Option<Arc<Driver>>,
+    _driver: Arc<Driver>,
     /// Whether the driver depends on a runtime of the user's, and can be seen to run.
     is_lent: bool,
 }
@@ -55,10 +56,10 @@ impl Connection {
     /// Logs in over a stream, and drives the connection from here on.
     pub(super) async fn over(
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        under_way: UnderWay,
         login: &RedisConnectionInfo,
         config: AsyncConnectionConfig,
     ) -> Result<Self, RedisError> {
-        let under_way = UnderWay::default();
         let stream = Gather::new(stream, under_way.clone());
         let (multiplexed, driver) =
             MultiplexedConnection::new_with_config(login, stream, config).await?;
@@ -66,7 +67,7 @@ impl Connection {
         Ok(Self {
             multiplexed,
             under_way,
-            _driver: Some(Arc::new(driver)),
+            _driver: Arc::new(driver),
             is_lent: !Place::here().is_own(),
         })
     }
@@ -85,7 +86,7 @@ impl Connection {
     ) -> Result<Value, NoAnswer> {
         let entered = self.under_way.enter();
         let reply = self.multiplexed.send_packed_command(cmd);
-        answer(reply, self.is_lent.then_some(&entered), now, until).await
+        answer(reply, &entered, self.is_lent, now, until).await
     }
 
     /// Sends one command behind its preface. What that is answered does not matter.
@@ -108,8 +109,7 @@ impl Connection {
         let entered = self.under_way.enter();
         let count = pipeline.len();
         let replies = self.multiplexed.send_packed_commands(pipeline, 0, count);
-        let watched = self.is_lent.then_some(&entered);
-        let values = answer(replies, watched, Instant::now(), until).await?;
+        let values = answer(replies, &entered, self.is_lent, Instant::now(), until).await?;
         if values.len() != count {
             return Err(NoAnswer::Io(RedisError::from((
                 ErrorKind::UnexpectedReturnType,
@@ -120,40 +120,32 @@ impl Connection {
     }
 }
 
-/// Waits for replies; not for long if the driver does not run.
+/// Waits for replies; not for long if the driver should be seen to run, and does not.
 async fn answer<T>(
     reply: impl Future<Output = Result<T, RedisError>>,
-    watched: Option<&Entered<'_>>,
+    entered: &Entered<'_>,
+    is_lent: bool,
     now: Instant,
     until: Instant,
 ) -> Result<T, NoAnswer> {
     let mut reply = pin!(reply);
-    let first = match watched {
-        Some(_) => until.min(now + STALLED),
-        None => until,
+    let first = if is_lent {
+        until.min(now + STALLED)
+    } else {
+        until
     };
     let mut outcome = timeout_at(first, reply.as_mut()).await;
-    if let (Err(_), Some(entered)) = (&outcome, watched) {
+    if is_lent && outcome.is_err() {
         if !entered.is_seen() && first == now + STALLED {
             return Err(NoAnswer::Stalled);
         }
         outcome = timeout_at(until, reply).await;
     }
     match outcome {
-        Ok(replies) => replies.map_err(NoAnswer::Io),
+        Ok(replies) => replies
+            .inspect(|_| entered.answered())
+            .map_err(NoAnswer::Io),
         Err(_) => Err(NoAnswer::Silence),
-    }
-}
-
-impl From<MultiplexedConnection> for Connection {
-    /// One that was opened, and is driven, elsewhere.
-    fn from(multiplexed: MultiplexedConnection) -> Self {
-        Self {
-            multiplexed,
-            under_way: UnderWay::default(),
-            _driver: None,
-            is_lent: false,
-        }
     }
 }
 

@@ -2,26 +2,30 @@
 
 use redis::{RedisError, ServerError};
 
-use crate::error::{Error, ErrorKind};
+use super::server::Node;
+use crate::error::{Error, ErrorKind, Quoted};
 use crate::store::redis::address::Address;
-use crate::store::redis::env::RedisOptions;
-use crate::store::redis::wire::Said;
+use crate::store::redis::env::Env;
+use crate::store::redis::wire::{Rule, Said, Script, missing_right};
 
-/// The error for a refusal that trying again would not help.
+/// The error for a refusal that trying again would not help, of what was asked about `key`, by a script perhaps.
 pub(crate) fn fatal(
     kind: ErrorKind,
     error: &ServerError,
-    at: &Address,
+    node: &Node,
     key: &str,
-    options: &RedisOptions,
+    script: Option<Script>,
 ) -> Error {
-    let said = Said(error);
+    let (said, at) = (Said(error), node.address());
     let message = match kind {
-        ErrorKind::Unauthorized => return unauthorized(&said.to_string(), at, options),
+        ErrorKind::Unauthorized => {
+            let missing = missing_right(error, script);
+            return unauthorized(&said.to_string(), missing.as_deref(), at, node.env());
+        }
         ErrorKind::ForeignKey if error.code() == "DLOCKFOREIGN" => format!(
             "the lock `{key}` on Redis at {at} cannot be used: {}; bring all clients to versions that share a \
              record, or give the locks a prefix of their own",
-            error.details().unwrap_or_default()
+            Quoted(error.details().unwrap_or_default())
         ),
         ErrorKind::ForeignKey => format!(
             "the key `{key}` on Redis at {at} is not a lock of this crate ({said}); delete it, or give \
@@ -29,45 +33,80 @@ pub(crate) fn fatal(
         ),
         _ => format!("Redis at {at} refused an operation on lock `{key}`: {said}"),
     };
-    Error::with_cause(kind, message, error.clone())
+    Error::with_cause(kind, message, error)
 }
 
 /// The error for a wrong password or a missing right.
-fn unauthorized(said: &str, at: &Address, options: &RedisOptions) -> Error {
-    let (user, prefix) = (options.user(), &options.prefix);
-    let advice = if said.contains("WRONGPASS") || said.contains("NOAUTH") {
+fn unauthorized(said: &str, missing: Option<&str>, at: &Address, env: &Env) -> Error {
+    let user = env.options.user();
+    let advice = if ["WRONGPASS", "NOAUTH"].iter().any(|no| said.contains(no)) {
         format!("check the password of user `{user}`")
     } else {
+        let lacks = missing.map(|command| format!("it may not run `{command}`; "));
         format!(
-            "grant user `{user}`: ACL SETUSER {user} ~{prefix}* resetchannels &{prefix}* +@read +@write +@scripting \
-             +@pubsub +@connection +time +cluster|slots +cluster|info"
+            "{}{}",
+            lacks.unwrap_or_default(),
+            what_to_grant(user, missing, env)
         )
     };
     Error::new(
         ErrorKind::Unauthorized,
-        format!("Redis at {at} denies access ({said}); {advice}"),
+        format!("Redis at {at} denies user `{user}` access ({said}); {advice}"),
+    )
+}
+
+/// What to grant.
+fn what_to_grant(user: &str, missing: Option<&str>, env: &Env) -> String {
+    let sharded = env.known.sharded.get();
+    let rule = Rule {
+        prefix: &env.options.prefix,
+        cluster: *env.known.cluster.get().unwrap_or(&true),
+        sharded: *sharded.unwrap_or(&true),
+        besides: missing.filter(|command| !command.contains(' ')),
+    };
+    let classic = match sharded {
+        Some(_) => "",
+        None => {
+            ", and before Redis 7 `publish`, `subscribe` and `unsubscribe` instead of those with an `s` in front"
+        }
+    };
+    format!(
+        "grant all that locks need and nothing else (to add it to what the user may do besides, leave `resetkeys`, \
+         `resetchannels` and `nocommands` out{classic}): ACL SETUSER {user} {rule}"
     )
 }
 
 /// Whether a failed login means that trying again would not help, and the error then.
-pub(super) fn login_error(
-    error: &RedisError,
-    at: &Address,
-    options: &RedisOptions,
-) -> Option<Error> {
-    let text = error.to_string();
+pub(super) fn login_error(error: &RedisError, at: &Address, env: &Env) -> Option<Error> {
+    let database = env.options.database;
+    #[cfg(feature = "tls")]
+    if let Some(advice) = super::tls::refused_certificate(error) {
+        return Some(Error::with_cause(
+            ErrorKind::Unauthorized,
+            format!(
+                "no encrypted connection to Redis at {at} ({}): {advice}",
+                Quoted(error)
+            ),
+            error,
+        ));
+    }
     match error.code() {
         Some(code @ ("WRONGPASS" | "NOAUTH" | "NOPERM")) => {
-            let said = format!("{code} {}", error.detail().unwrap_or_default());
-            Some(unauthorized(&said, at, options))
+            let said = Quoted(format_args!(
+                "{code} {}",
+                error.detail().unwrap_or_default()
+            ));
+            Some(unauthorized(&said.to_string(), None, at, env))
         }
-        _ if text.contains("switch database") => Some(Error::with_cause(
+        _ if error.to_string().contains("switch database") => Some(Error::with_cause(
             ErrorKind::InvalidConfig,
             format!(
-                "Redis at {at} has no database {} ({text}); leave the `/{}` at the end of the URL out",
-                options.database, options.database
+                "Redis at {at} has no database {database} for user `{}` ({}); leave the `/{database}` at the end of the URL \
+                 out, or grant `+select`",
+                env.options.user(),
+                Quoted(error)
             ),
-            error.clone(),
+            error,
         )),
         _ => None,
     }

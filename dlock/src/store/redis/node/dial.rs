@@ -152,14 +152,12 @@ impl Dialing {
     async fn try_once(&self) -> Result<Session, DialFailure> {
         let (env, address) = (self.node.env(), self.node.address());
         let serial = env.next_number();
-        let failed = |error| match login_error(&error, address, &env.options) {
+        let failed = |error| match login_error(&error, address, env) {
             Some(fatal) => DialFailure::Fatal(fatal),
             None => DialFailure::Trouble(Trouble::Io(address.clone(), error)),
         };
         let on_push = watch_for_end(Arc::downgrade(&self.node), serial);
-        let connection = connect(&env.options, address, on_push)
-            .await
-            .map_err(failed)?;
+        let connection = connect(env, address, on_push).await.map_err(failed)?;
         self.prepare(connection.clone()).await.map_err(failed)?;
         Ok(Session { connection, serial })
     }

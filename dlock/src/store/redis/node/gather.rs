@@ -2,69 +2,13 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::parts::Parts;
+use super::under_way::UnderWay;
 use crate::clock::Instant;
-
-/// From how many requests under way on, writing waits for more: fewer tasks have little to gain, and
-/// would pay with a turn through the scheduler.
-const CROWD: usize = 4;
-
-/// The number of requests under way on a connection, and above it how often its driver has run. One number, so that a
-/// request that counts itself learns the other on the way.
-#[derive(Debug, Clone, Default)]
-pub(super) struct UnderWay(Arc<AtomicU64>);
-
-const TURN: u64 = 1 << 32;
-
-impl UnderWay {
-    /// One more, until the result is dropped.
-    pub(super) fn enter(&self) -> Entered<'_> {
-        let before = self.0.fetch_add(1, Ordering::Relaxed);
-        Entered {
-            under_way: self,
-            turns: before / TURN,
-        }
-    }
-
-    fn run(&self) {
-        self.0.fetch_add(TURN, Ordering::Relaxed);
-    }
-
-    fn count(&self) -> usize {
-        usize::try_from(self.0.load(Ordering::Relaxed) % TURN).unwrap_or(usize::MAX)
-    }
-
-    fn is_crowd(&self) -> bool {
-        self.count() >= CROWD
-    }
-}
-
-/// One request under way.
-#[derive(Debug)]
-#[must_use = "dropping it ends the request"]
-pub(super) struct Entered<'a> {
-    under_way: &'a UnderWay,
-    turns: u64,
-}
-
-impl Entered<'_> {
-    /// Whether the driver has run since.
-    pub(super) fn is_seen(&self) -> bool {
-        self.under_way.0.load(Ordering::Relaxed) / TURN != self.turns
-    }
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        self.under_way.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// A stream that, while many requests are under way, puts each write off until the tasks that can run
 /// now have run: those whose replies came together send their next requests together. The task
@@ -145,10 +89,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gather<S> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         this.under_way.run();
+        let before = buffer.filled().len();
         if this.parts.is_empty() {
             let stream = Pin::new(&mut this.stream);
             if !this.under_way.is_crowd() {
-                return stream.poll_read(cx, buffer);
+                ready!(stream.poll_read(cx, buffer))?;
+                return Poll::Ready(this.under_way.read(buffer.filled().len() - before));
             }
             ready!(this.parts.fill(|bytes| stream.poll_read(cx, bytes)))?;
         } else if this.parts.pause(Instant::now()) {
@@ -157,6 +103,6 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gather<S> {
         }
         let under_way = this.under_way.count();
         this.parts.hand_on(Instant::now(), under_way, buffer);
-        Poll::Ready(Ok(()))
+        Poll::Ready(this.under_way.read(buffer.filled().len() - before))
     }
 }

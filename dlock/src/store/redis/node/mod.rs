@@ -8,13 +8,16 @@ mod denial;
 mod dial;
 mod gather;
 mod login;
+mod offer;
 mod parts;
 mod server;
 mod server_time;
 mod stream;
 mod taught;
+#[cfg(feature = "tls")]
 mod tls;
 mod trouble;
+mod under_way;
 
 pub(super) use connection::{Connection, NoAnswer, Session};
 pub(super) use denial::fatal;

@@ -1,7 +1,6 @@
 //! One server, and the connection to it that comes back.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -107,10 +106,8 @@ impl Node {
             return Ok(session);
         }
         let failed = dial.borrow().failed.clone();
-        Err(failed.unwrap_or_else(|| {
-            let slow = io::Error::new(io::ErrorKind::TimedOut, "still connecting");
-            DialFailure::Trouble(Trouble::Io(self.address.clone(), slow.into()))
-        }))
+        let yet = || DialFailure::Trouble(Trouble::Connecting(self.address.clone()));
+        Err(failed.unwrap_or_else(yet))
     }
 
     /// A request was answered.

@@ -1,26 +1,26 @@
 //! The stream to a server.
 
 use std::io;
+#[cfg(not(dlock_sim))]
 use std::time::Duration;
 
 #[cfg(not(dlock_sim))]
 use futures_util::future::select_ok;
 #[cfg(not(dlock_sim))]
-use redis::io::tcp::socket2::SockRef;
-use redis::io::tcp::socket2::TcpKeepalive;
+use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 #[cfg(not(dlock_sim))]
 use tokio::net::{TcpStream, lookup_host};
 
 use crate::store::redis::address::Address;
 
 /// How long the other end may leave data or probes unacknowledged.
-pub(super) const KEEPALIVE: Duration = Duration::from_secs(5);
+#[cfg(not(dlock_sim))]
+const KEEPALIVE: Duration = Duration::from_secs(5);
 
 /// Connects to a server; tries all addresses of the host at the same time.
 ///
-/// **The seam to the network**: every unencrypted connection of the crate begins here, and what drives it takes any
-/// stream of bytes. Who replaces this function runs everything above on a network of their own. (With TLS, the
-/// redis crate opens the stream itself: see `tls.rs`.)
+/// **The seam to the network**: every connection of the crate begins here, and what drives it takes any stream of bytes.
+/// Who replaces this function runs everything above on a network of their own.
 #[cfg(not(dlock_sim))]
 pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
     let found = lookup_host((&*address.host, address.port)).await?;
@@ -32,7 +32,10 @@ pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
     let (stream, _) = select_ok(connecting).await?;
     stream.set_nodelay(true)?;
     let socket = SockRef::from(&stream);
-    socket.set_tcp_keepalive(&keepalive())?;
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE)
+        .with_interval(KEEPALIVE / 5);
+    socket.set_tcp_keepalive(&keepalive)?;
     #[cfg(any(target_os = "linux", target_os = "android"))]
     socket.set_tcp_user_timeout(Some(KEEPALIVE))?;
     Ok(stream)
@@ -42,11 +45,4 @@ pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
 #[cfg(dlock_sim)]
 pub(super) async fn open(address: &Address) -> io::Result<crate::sim::Stream> {
     crate::sim::Stream::open(&address.host, address.port).await
-}
-
-/// Also of encrypted connections.
-pub(super) fn keepalive() -> TcpKeepalive {
-    TcpKeepalive::new()
-        .with_time(KEEPALIVE)
-        .with_interval(KEEPALIVE / 5)
 }

@@ -1,51 +1,73 @@
-//! Encrypted connections, over streams of the redis crate.
+//! Encrypted connections.
 
-use redis::io::tcp::TcpSettings;
-use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo,
-    RedisError,
-};
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
 
-use super::connection::Connection;
-#[cfg(any(target_os = "linux", target_os = "android"))]
-use super::stream::KEEPALIVE;
-use super::stream::keepalive;
+use redis::RedisError;
+use rustls::AlertDescription;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
 use crate::store::redis::address::Address;
+use crate::store::redis::env::Env;
 
-/// Connects and logs in.
-pub(super) async fn open(
+/// Encrypts a stream to a server that has to show a certificate for the name by which it was sought.
+pub(super) async fn encrypt<S: AsyncRead + AsyncWrite + Unpin>(
+    env: &Env,
     address: &Address,
-    login: RedisConnectionInfo,
-    config: &AsyncConnectionConfig,
-) -> Result<Connection, RedisError> {
-    choose_cryptography();
-    let settings = TcpSettings::default()
-        .set_nodelay(true)
-        .set_keepalive(keepalive());
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    let settings = settings.set_user_timeout(KEEPALIVE);
-    let server = ConnectionAddr::TcpTls {
-        host: address.host.to_string(),
-        port: address.port,
-        insecure: false,
-        tls_params: None,
-    };
-    let info = server
-        .into_connection_info()?
-        .set_tcp_settings(settings)
-        .set_redis_settings(login);
-    let opened = Client::open(info)?
-        .get_multiplexed_async_connection_with_config(config)
-        .await?;
-    Ok(Connection::from(opened))
+    stream: S,
+) -> io::Result<TlsStream<S>> {
+    let config = env.certificates.current().map_err(io::Error::other)?;
+    let name = ServerName::try_from(address.host.to_string()).map_err(io::Error::other)?;
+    TlsConnector::from(config).connect(name, stream).await
 }
 
-/// TLS needs a provider of cryptography for the whole process. If the application has not chosen one, *ring*
-/// is.
-fn choose_cryptography() {
-    #[cfg(feature = "tls")]
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Somebody else may have been faster, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+/// Whether a connection failed because one side does not accept the other's certificate, and who does not.
+pub(super) fn refused_certificate(error: &RedisError) -> Option<&'static str> {
+    match rustls_error(error)? {
+        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => Some(
+            "its certificate is not one that this client trusts; look at `tls_ca_file` and the certificate's names",
+        ),
+        rustls::Error::AlertReceived(alert) if is_about_certificates(*alert) => Some(
+            "it does not accept this client's certificate, or wants one; look at `tls_client_files`",
+        ),
+        _ => None,
     }
+}
+
+fn is_about_certificates(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::HandshakeFailure
+            | AlertDescription::NoCertificate
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA
+            | AlertDescription::AccessDenied
+            | AlertDescription::CertificateRequired
+    )
+}
+
+/// The error of rustls that others have wrapped.
+fn rustls_error(error: &RedisError) -> Option<&rustls::Error> {
+    let mut next = error.source();
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = if let Some(shared) = error.downcast_ref::<Arc<dyn Error + Send + Sync>>() {
+            Some(&**shared)
+        } else if let Some(io) = error.downcast_ref::<io::Error>() {
+            io.get_ref().map(|inner| inner as &(dyn Error + 'static))
+        } else {
+            error.source()
+        };
+    }
+    None
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use redis::{RedisError, ServerError};
 
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, Quoted, Step};
 use crate::store::redis::address::Address;
 use crate::store::redis::wire::Said;
 
@@ -13,15 +13,28 @@ use crate::store::redis::wire::Said;
 pub(crate) enum Trouble {
     /// No answer within the time there was.
     Silence(Address),
+    /// There is no connection yet, nor a reason for that.
+    Connecting(Address),
     /// The connection failed, or could not be made.
     Io(Address, RedisError),
     /// The server refused, and may not do so later.
     Refused(Address, ServerError),
+    /// A node of a cluster that has not heard of anybody who serves a slot.
+    NoSlots(Address),
+    /// A server named another, to which this client is not to talk.
+    Stranger { by: Address, named: Address },
     /// Not even a server to ask.
     Nobody,
 }
 
 impl Trouble {
+    /// Keeps the trouble that tells most: silence tells nothing, nor does it that there is no connection yet.
+    pub(crate) fn note(self, last: &mut Option<Self>) {
+        if last.is_none() || !matches!(self, Self::Silence(_) | Self::Connecting(_)) {
+            *last = Some(self);
+        }
+    }
+
     /// The error for a caller who ran out of time. `Unavailable` if a server or the network said so,
     /// a timeout if there was only silence.
     pub(crate) fn into_error(self) -> Error {
@@ -36,9 +49,13 @@ impl Trouble {
         let kind = ErrorKind::Unavailable;
         let message = self.to_string();
         match self {
-            Self::Io(_, cause) => Error::with_cause(kind, message, cause),
-            Self::Refused(_, cause) => Error::deferred(message, cause),
-            Self::Silence(_) | Self::Nobody => Error::new(kind, message),
+            Self::Io(_, cause) => Error::with_cause(kind, message, &cause),
+            Self::Refused(_, cause) => Error::deferred(message, &cause),
+            Self::Silence(_)
+            | Self::Connecting(_)
+            | Self::NoSlots(_)
+            | Self::Stranger { .. }
+            | Self::Nobody => Error::new(kind, message),
         }
     }
 }
@@ -50,10 +67,16 @@ impl fmt::Display for Trouble {
                 f,
                 "no answer from Redis at {at} in time; it is overloaded, stopped, or cut off from here"
             ),
+            Self::Connecting(at) => write!(
+                f,
+                "no connection to Redis at {at} yet; check that the server runs and that the address, port and TLS \
+                 setting are right"
+            ),
             Self::Io(at, cause) => write!(
                 f,
-                "no connection to Redis at {at} ({cause}); check that the server runs and that the \
-                 address, port and TLS setting are right"
+                "no connection to Redis at {at} ({}); check that the server runs and that the \
+                 address, port and TLS setting are right",
+                Quoted(cause)
             ),
             Self::Refused(at, cause) => {
                 write!(
@@ -62,6 +85,16 @@ impl fmt::Display for Trouble {
                     Said(cause)
                 )
             }
+            Self::NoSlots(at) => write!(
+                f,
+                "Redis at {at} is a node of a cluster, but knows of no slots; check that the cluster has been created, \
+                 and that this node has joined it"
+            ),
+            Self::Stranger { by, named } => write!(
+                f,
+                "Redis at {by} names another server, {named}, which is not among the `trusted_hosts`; add it, if it \
+                 belongs to the cluster"
+            ),
             Self::Nobody => f.write_str("no Redis server is known to serve the lock's slot now"),
         }
     }

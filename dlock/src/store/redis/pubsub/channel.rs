@@ -1,6 +1,7 @@
 //! One channel, as this client sees it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tokio::sync::Notify;
 
@@ -28,6 +29,8 @@ pub(super) struct Channel {
     pub(super) ended: Vec<u64>,
     /// Tells those who wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
+    /// Whether somebody found the lock free lately without having been told.
+    pub(super) untold: Arc<AtomicBool>,
 }
 
 /// Whether messages arrive.
@@ -51,6 +54,7 @@ impl Channel {
             missed: false,
             ended: Vec::new(),
             changed: Arc::default(),
+            untold: Arc::default(),
         }
     }
 

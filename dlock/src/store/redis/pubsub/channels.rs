@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -32,6 +33,7 @@ pub(super) struct Joined {
     /// Nobody has asked for this channel to be subscribed yet.
     pub(super) is_new: bool,
     pub(super) changed: Arc<Notify>,
+    pub(super) untold: Arc<AtomicBool>,
 }
 
 impl Channels {
@@ -59,25 +61,21 @@ impl Channels {
         Joined {
             is_new,
             changed: Arc::clone(&channel.changed),
+            untold: Arc::clone(&channel.untold),
         }
     }
 
     /// Adds a listener if the channel is live.
-    pub(super) fn join_if_live(&self, name: &Name, hold: &HoldId) -> bool {
+    pub(super) fn join_if_live(&self, name: &Name, hold: &HoldId) -> Option<Arc<AtomicBool>> {
         let mut table = self.lock();
         let table = &mut *table;
-        let Some(channel) = table
-            .channels
-            .get_mut(name)
-            .filter(|channel| channel.is_live())
-        else {
-            return false;
-        };
+        let channel = table.channels.get_mut(name);
+        let channel = channel.filter(|channel| channel.is_live())?;
         if channel.idle_since.take().is_some() {
             table.idle -= 1;
         }
         channel.holds.insert(hold.clone());
-        true
+        Some(Arc::clone(&channel.untold))
     }
 
     /// Takes a listener away.

@@ -63,8 +63,9 @@ impl PubSub {
             return Listening::deaf(self.wakeups.listen(hold, name));
         }
         // From here on, dropping this future takes everything back.
-        let listening = Listening::new(self, &name, hold);
+        let mut listening = Listening::new(self, &name, hold);
         let joined = self.channels.join(&name, key.slot(), hold);
+        listening.untold = joined.untold;
         if joined.is_new {
             self.subscribe(&name, key.slot());
             self.nudge.notify_one();
@@ -94,9 +95,10 @@ impl PubSub {
             return None;
         }
         let name = self.channel_of(key);
-        self.channels
-            .join_if_live(&name, hold)
-            .then(|| Listening::new(self, &name, hold))
+        let untold = self.channels.join_if_live(&name, hold)?;
+        let mut listening = Listening::new(self, &name, hold);
+        listening.untold = untold;
+        Some(listening)
     }
 
     /// Subscribes channels again whose slots have moved.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::channel::Name;
 use super::hearing::PubSub;
@@ -14,6 +15,7 @@ use crate::token::FencingToken;
 pub struct Listening {
     listener: Listener,
     seat: Option<Seat>,
+    pub(super) untold: Arc<AtomicBool>,
 }
 
 /// A listener's seat at a channel.
@@ -32,6 +34,7 @@ impl Listening {
                 name: Arc::clone(name),
                 hold: hold.clone(),
             }),
+            untold: Arc::default(),
         }
     }
 
@@ -40,6 +43,7 @@ impl Listening {
         Self {
             listener,
             seat: None,
+            untold: Arc::default(),
         }
     }
 
@@ -49,6 +53,19 @@ impl Listening {
         self.seat
             .as_ref()
             .is_some_and(|seat| seat.pubsub.channels.is_live(&seat.name))
+    }
+
+    /// Whether wake-ups can be relied on: they arrive, and the last time the lock became free one did.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.is_subscribed() && !self.untold.load(Ordering::Relaxed)
+    }
+
+    /// The lock became free, and a wake-up came, or did not: who released it may not have the right to send one.
+    pub fn note(&self, told: bool) {
+        if self.untold.load(Ordering::Relaxed) == told && (told || self.is_subscribed()) {
+            self.untold.store(!told, Ordering::Relaxed);
+        }
     }
 
     /// What was granted before counts no more: the server is asked again.

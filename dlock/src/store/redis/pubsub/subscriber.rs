@@ -10,8 +10,9 @@ use super::jobs::Job;
 use crate::clock::Instant;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{
-    Cmd, Push, Subscription, Value, is_denied, is_pong, ping, unless_refused,
+    Cmd, PublishMode, Push, Subscription, Value, is_denied, is_pong, ping, unless_refused,
 };
+use crate::trace::unheard;
 
 /// A pub/sub connection. One command at a time is under way, because servers send confirmations unasked
 /// as well, and a library that matches replies by their order cannot tell.
@@ -29,7 +30,7 @@ impl Subscriber {
         let number = pubsub.env.next_number();
         let ended = Arc::new(Notify::new());
         let on_push = hear(pubsub, node.id(), number, &ended);
-        let connecting = connect(&pubsub.env.options, node.address(), on_push);
+        let connecting = connect(&pubsub.env, node.address(), on_push);
         let connection = connecting.await.ok()?;
         Some(Self {
             pubsub: Arc::clone(pubsub),
@@ -99,7 +100,10 @@ impl Subscriber {
             Ok(_) => false,
             Err(error) => {
                 if is_denied(&error) {
-                    self.pubsub.env.publish.step_down_from(mode);
+                    let env = &self.pubsub.env;
+                    if env.publish.step_down_from(mode) && mode == PublishMode::Sharded {
+                        unheard(env.options.user());
+                    }
                 } else {
                     self.pubsub.env.refresh.request();
                 }

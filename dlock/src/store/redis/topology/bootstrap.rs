@@ -19,6 +19,7 @@ pub(super) async fn first_topology(
     let seeds = env.options.addresses();
     let nodes: Vec<_> = seeds.map(|seed| Node::new(seed, env)).collect();
     let mut backoff = Backoff::of_request();
+    let mut trouble = None;
     loop {
         let failures = match ask_some(nodes.clone(), 1, STAGGER, deadline).await {
             Ok(views) => {
@@ -28,7 +29,7 @@ pub(super) async fn first_topology(
             Err(failures) => failures,
         };
         let now = Instant::now();
-        if let Some(error) = verdict(failures, now >= deadline, nodes.len()) {
+        if let Some(error) = verdict(failures, &mut trouble, now >= deadline, nodes.len()) {
             return Err(error);
         }
         sleep_until(deadline.min(now + backoff.pause())).await;
@@ -59,10 +60,14 @@ async fn choose(
     Ok(views.swap_remove(0))
 }
 
-/// The error to end with, if it is time or if there is no hope.
-fn verdict(failures: Vec<AskFailure>, last_call: bool, seeds: usize) -> Option<Error> {
+/// The error to end with, if it is time or if there is no hope. `trouble` is the one that has told most so far.
+fn verdict(
+    failures: Vec<AskFailure>,
+    trouble: &mut Option<Trouble>,
+    last_call: bool,
+    seeds: usize,
+) -> Option<Error> {
     let mut replica = None;
-    let mut trouble = None;
     let mut replicas = 0;
     for failure in failures {
         match failure {
@@ -71,7 +76,7 @@ fn verdict(failures: Vec<AskFailure>, last_call: bool, seeds: usize) -> Option<E
                 replicas += 1;
                 replica.get_or_insert(error);
             }
-            AskFailure::Trouble(some) => trouble = Some(some),
+            AskFailure::Trouble(some) => some.note(trouble),
         }
     }
     if replicas == seeds {
@@ -80,7 +85,7 @@ fn verdict(failures: Vec<AskFailure>, last_call: bool, seeds: usize) -> Option<E
     if !last_call {
         return None;
     }
-    let error = trouble.map(Trouble::into_unavailable);
+    let error = trouble.take().map(Trouble::into_unavailable);
     error.or(replica).or_else(|| {
         Some(Error::new(
             ErrorKind::Unavailable,

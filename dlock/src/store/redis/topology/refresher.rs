@@ -58,12 +58,13 @@ async fn refresh(servers: &Servers) -> bool {
     } else {
         (1, PATIENCE)
     };
-    if let Ok(views) = ask_some(candidates, enough, stagger, deadline).await
-        && let Some(view) = newest(&views, informed.as_ref())
-    {
-        return servers.adopt(Topology::new(view, &known, servers.env()));
-    }
-    false
+    let Ok(mut views) = ask_some(candidates, enough, stagger, deadline).await else {
+        return false;
+    };
+    // A server does not become a cluster, nor a cluster a server, under a client: who says so is somebody else.
+    views.retain(|view| view.epoch.is_some() == servers.is_cluster());
+    newest(&views, informed.as_ref())
+        .is_some_and(|view| servers.adopt(Topology::new(view, &known, servers.env())))
 }
 
 /// Whom to ask, in order: who redirected, connected nodes, seeds (whose names may have got other addresses

@@ -24,6 +24,12 @@ pub(super) enum AskFailure {
     Fatal(Error),
 }
 
+impl From<Trouble> for AskFailure {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
 impl From<DialFailure> for AskFailure {
     fn from(failure: DialFailure) -> Self {
         match failure {
@@ -37,12 +43,22 @@ impl From<DialFailure> for AskFailure {
 async fn ask(node: &Arc<Node>, deadline: Instant) -> Result<View, AskFailure> {
     let at = node.address();
     let answer = query(node, &hello(), deadline).await?.swap_remove(0);
-    match Role::of(&answer) {
+    let role = Role::of(&answer);
+    // Whoever was first has found the same.
+    let _ = node.env().known.cluster.set(role == Role::Cluster);
+    match role {
         Role::Cluster => {
             let answers = query(node, &slots_and_epoch(), deadline).await?;
-            match View::of_cluster(&answers, at) {
-                Some(view) if !view.ranges.is_empty() => Ok(view),
-                _ => Err(AskFailure::Trouble(Trouble::Nobody)),
+            let nobody = || Trouble::NoSlots(at.clone());
+            let mut view = View::of_cluster(&answers, at).ok_or_else(nobody)?;
+            let stranger = view.forget(|named| !node.env().options.trusts(named, at));
+            match stranger {
+                _ if !view.ranges.is_empty() => Ok(view),
+                Some(named) => {
+                    let by = at.clone();
+                    Err(Trouble::Stranger { by, named }.into())
+                }
+                None => Err(nobody().into()),
             }
         }
         Role::Sentinel => Err(AskFailure::Fatal(Error::new(
@@ -75,7 +91,9 @@ async fn query(
         Ok(answers) => match answers.first().and_then(refusal) {
             Some(error) => match Refusal::of(error, at) {
                 Refusal::Fatal(kind @ ErrorKind::Unauthorized) => {
-                    return Err(AskFailure::Fatal(fatal(kind, error, at, "", options)));
+                    // For the advice.
+                    node.offer(&mut session, "{}", until).await;
+                    return Err(AskFailure::Fatal(fatal(kind, error, node, "", None)));
                 }
                 _ => Trouble::Refused(at.clone(), error.clone()),
             },

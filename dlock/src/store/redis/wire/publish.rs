@@ -1,8 +1,8 @@
 //! How waiters are woken.
 
-use redis::{Pipeline, Value};
+use redis::{Cmd, Pipeline, Value, cmd};
 
-use super::refusal::{is_denied, refusal};
+use super::refusal::{is_denied, is_unknown, refusal};
 
 /// The kind of pub/sub that the servers offer and this user may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,22 +45,42 @@ impl PublishMode {
     }
 }
 
-/// Publishes on a channel that nobody hears, in all ways.
-pub(crate) fn try_publishing(channel: &str) -> Pipeline {
-    let mut pipeline = Pipeline::with_capacity(2);
-    for mode in [PublishMode::Sharded, PublishMode::Classic] {
-        pipeline.cmd(mode.command()).arg(channel).arg("");
-    }
-    pipeline
+/// Publishes on a channel that nobody hears, to find out whether that works; `None` without pub/sub.
+pub(crate) fn try_publishing(mode: PublishMode, channel: &str) -> Option<Cmd> {
+    let mut publish = match mode {
+        PublishMode::Off => return None,
+        mode => cmd(mode.command()),
+    };
+    publish.arg(channel).arg("");
+    Some(publish)
 }
 
-/// The best kind by the answers to that.
-pub(crate) fn offered(answers: &[Value]) -> PublishMode {
-    let cannot = |answer| refusal(answer).is_some_and(is_denied);
-    match answers {
-        [sharded, classic] if cannot(sharded) && cannot(classic) => PublishMode::Off,
-        [sharded, _] if cannot(sharded) => PublishMode::Classic,
-        _ => PublishMode::Sharded,
+/// What the servers offer a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// The best kind that this user may use.
+    pub(crate) mode: PublishMode,
+    /// Whether the server has sharded channels.
+    pub(crate) sharded: bool,
+}
+
+impl Offer {
+    /// The best that there is.
+    pub(crate) const BEST: Self = Self {
+        mode: PublishMode::Sharded,
+        sharded: true,
+    };
+
+    /// What is left of it after this answer to [`try_publishing`]; whether that has still to be tried.
+    pub(crate) fn narrow(&mut self, answer: &Value) -> bool {
+        let Some(error) = refusal(answer).filter(|error| is_denied(error)) else {
+            return false;
+        };
+        if self.mode == PublishMode::Sharded {
+            self.sharded = !is_unknown(error);
+        }
+        self.mode = self.mode.fallback();
+        true
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use redis::{ServerError, Value};
 
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Quoted};
 use crate::store::redis::address::Address;
 
 /// What a server's refusal asks for.
@@ -30,7 +30,7 @@ const LATER: [&str; 4] = ["NOREPLICAS", "CLUSTERDOWN", "MASTERDOWN", "MISCONF"];
 impl Refusal {
     /// Reads a refusal that came from `asked`.
     pub(crate) fn of(error: &ServerError, asked: &Address) -> Self {
-        let details = error.details().unwrap_or_default();
+        let details = details(error);
         let target = || {
             let (_slot, address) = details.split_once(' ')?;
             Address::of_redirect(address, asked)
@@ -64,17 +64,18 @@ impl Refusal {
     }
 }
 
-/// A server's error in its own words.
+/// What a server's error says behind its code.
+pub(super) fn details(error: &ServerError) -> &str {
+    error.details().unwrap_or_default()
+}
+
+/// A server's error in its own words, plain and cut.
 pub(crate) struct Said<'e>(pub(crate) &'e ServerError);
 
 impl fmt::Display for Said<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}",
-            self.0.code(),
-            self.0.details().unwrap_or_default()
-        )
+        let Self(error) = self;
+        Quoted(format_args!("{} {}", error.code(), details(error))).fmt(f)
     }
 }
 
@@ -94,10 +95,14 @@ pub(crate) fn refusal(answer: &Value) -> Option<&ServerError> {
     }
 }
 
+/// Whether the server does not know a command.
+pub(super) fn is_unknown(error: &ServerError) -> bool {
+    details(error).starts_with("unknown command")
+}
+
 /// Whether the server does not know a command, or the user may not use it.
 pub(crate) fn is_denied(error: &ServerError) -> bool {
-    let details = error.details().unwrap_or_default();
-    details.starts_with("unknown command") || matches!(error.code(), "NOPERM")
+    is_unknown(error) || matches!(error.code(), "NOPERM")
 }
 
 #[cfg(test)]

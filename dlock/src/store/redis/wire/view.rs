@@ -86,6 +86,12 @@ impl View {
             ranges,
         })
     }
+
+    /// Takes those out whose master is one of these; one of them, if there was any.
+    pub(crate) fn forget(&mut self, stranger: impl Fn(&Address) -> bool) -> Option<Address> {
+        let gone = self.ranges.extract_if(.., |range| stranger(&range.master));
+        gone.last().map(|range| range.master)
+    }
 }
 
 fn epoch(info: &Value) -> Option<u64> {

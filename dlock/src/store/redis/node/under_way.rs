@@ -1,0 +1,114 @@
+//! What is under way on a connection: requests, and the reply that is being read.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// From how many requests under way on, writing waits for more: fewer tasks have little to gain, and
+/// would pay with a turn through the scheduler.
+const CROWD: usize = 4;
+
+/// How many bytes may come without a whole reply or push among them, which sets a limit to what a server can make
+/// a client keep. The longest that locks need is a cluster's map of slots: 5 MB if every slot is a range of its own.
+const LONGEST: usize = 8 << 20;
+
+/// One turn of the driver, in the number that counts both.
+const TURN: u64 = 1 << 32;
+
+/// The traffic of a connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnderWay(Arc<Traffic>);
+
+#[derive(Debug, Default)]
+struct Traffic {
+    /// The number of requests under way, and above it how often the connection's driver has run. One number, so that a
+    /// request that counts itself learns the other on the way.
+    requests: AtomicU64,
+    /// Bytes read since the last whole reply or push.
+    unfinished: AtomicUsize,
+}
+
+impl UnderWay {
+    /// One more, until the result is dropped.
+    pub(super) fn enter(&self) -> Entered<'_> {
+        let before = self.0.requests.fetch_add(1, Ordering::Relaxed);
+        Entered {
+            under_way: self,
+            turns: before / TURN,
+        }
+    }
+
+    /// The driver runs.
+    pub(super) fn run(&self) {
+        self.0.requests.fetch_add(TURN, Ordering::Relaxed);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        usize::try_from(self.0.requests.load(Ordering::Relaxed) % TURN).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn is_crowd(&self) -> bool {
+        self.count() >= CROWD
+    }
+
+    /// So many bytes have come; an error if that is no reply any more.
+    pub(super) fn read(&self, bytes: usize) -> io::Result<()> {
+        let before = self.0.unfinished.fetch_add(bytes, Ordering::Relaxed);
+        if before + bytes > LONGEST {
+            let endless = "a reply goes on beyond 8 MB, which none for a lock does";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, endless));
+        }
+        Ok(())
+    }
+
+    /// A reply or a push is complete.
+    pub(super) fn whole(&self) {
+        // Mostly one of several that came together.
+        if self.0.unfinished.load(Ordering::Relaxed) != 0 {
+            self.0.unfinished.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One request under way.
+#[derive(Debug)]
+#[must_use = "dropping it ends the request"]
+pub(super) struct Entered<'a> {
+    under_way: &'a UnderWay,
+    turns: u64,
+}
+
+impl Entered<'_> {
+    /// Whether the driver has run since.
+    pub(super) fn is_seen(&self) -> bool {
+        self.under_way.0.requests.load(Ordering::Relaxed) / TURN != self.turns
+    }
+
+    /// Its reply is complete.
+    pub(super) fn answered(&self) {
+        self.under_way.whole();
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.under_way.0.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, UnderWay};
+
+    #[test]
+    fn only_what_comes_without_a_whole_reply_is_limited() {
+        let under_way = UnderWay::default();
+        for _ in 0..10 {
+            under_way.read(LONGEST).expect("no longer than allowed");
+            under_way.enter().answered();
+        }
+        under_way.read(LONGEST).expect("no longer than allowed");
+        drop(under_way.enter());
+        assert!(under_way.read(1).is_err(), "one was given up, not answered");
+    }
+}

@@ -1,0 +1,76 @@
+//! Topologies and scripts in which nothing is ever found.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dlock::ErrorKind;
+use dlock_tests::{Impostor, Lie, scaled, shared_server};
+
+use crate::rig::{RETRY, connect_in_time, hello, settings, slots};
+
+#[tokio::test]
+async fn a_node_all_of_whose_slots_are_anothers_does_not_keep_a_client_from_connecting() {
+    let server = shared_server().await;
+    let real = server.addr().port();
+    // The one that was asked names itself first, and then another for the same slots.
+    let cluster = |other: u16| {
+        Impostor::start(server.addr(), move |asked| {
+            if asked.is(&["HELLO"]) {
+                return Some(hello("cluster"));
+            }
+            let ranges = [
+                (0, 16383, "127.0.0.1", asked.port),
+                (0, 16383, "127.0.0.1", other),
+            ];
+            asked.is(&["CLUSTER", "SLOTS"]).then(|| slots(&ranges))
+        })
+    };
+    let shadowed = cluster(real);
+    let client = connect_in_time(settings(&shadowed.url())).expect("the other serves all");
+    drop(client);
+
+    // Also if the other does not answer.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let nobody = free.local_addr().expect("an address").port();
+    drop(free);
+    let shadowed = cluster(nobody);
+    let error = connect_in_time(settings(&shadowed.url())).expect_err("nobody serves any");
+    assert!(error.is_unavailable(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_script_that_is_never_known_is_not_sent_all_the_time() {
+    let server = shared_server().await;
+    let impostor = Impostor::start(server.addr(), |asked| {
+        asked
+            .is_script()
+            .then(|| Lie::error("NOSCRIPT No matching script. Please use EVAL."))
+    });
+    let error = connect_in_time(settings(&impostor.url())).expect_err("no script ever runs");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
+    assert!(error.to_string().contains("NOSCRIPT"), "{error}");
+    let sent = impostor.count("EVAL") + impostor.count("EVALSHA");
+    // Some at once, and then one in 100 ms at least.
+    let most = 12 + scaled(RETRY).as_millis() / 100;
+    assert!(sent > 1, "it was tried");
+    assert!(sent as u128 <= most, "{sent} requests in {RETRY:?}");
+}
+
+#[tokio::test]
+async fn what_was_wrong_is_said_although_the_last_answer_did_not_come() {
+    let server = shared_server().await;
+    let times = AtomicUsize::new(0);
+    let impostor = Impostor::start(server.addr(), move |asked| {
+        if asked.is(&["HELLO"]) {
+            return Some(hello("cluster"));
+        }
+        if !asked.is(&["CLUSTER", "SLOTS"]) {
+            return None;
+        }
+        let times = times.fetch_add(1, Ordering::Relaxed);
+        Some(if times < 3 { slots(&[]) } else { Lie::Silence })
+    });
+    let error = connect_in_time(settings(&impostor.url())).expect_err("no slots");
+    assert!(error.is_unavailable(), "{error:?}");
+    assert!(error.to_string().contains("slots"), "{error}");
+    assert!(!error.to_string().contains("overloaded"), "{error}");
+}

@@ -1,0 +1,179 @@
+//! Everything that a client does with a server.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use dlock::__internals::{ClientId, Endpoint, Extent, HoldId, Op, RedisStore, Stray, lock_key};
+use dlock::{Client, Error, Mode};
+use dlock_tests::{builder, scaled, slot_of_lock};
+use tokio::time::{Instant, timeout};
+
+use crate::site::{Site, User};
+
+/// Patience with what cannot work.
+fn patience() -> Duration {
+    scaled(Duration::from_millis(1500))
+}
+
+/// For how long a subscription lingers, and some more.
+const LINGER: Duration = Duration::from_secs(7);
+
+/// The errors of a user who does all that there is to do.
+pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
+    let url = site.url(user);
+    let mut errors = Vec::new();
+    let clients = async {
+        let settings = || builder(&url, &user.prefix).retry_for(patience());
+        let one = settings().lease(Duration::from_millis(600)).build().await?;
+        Ok::<_, Error>((one, settings().build().await?))
+    };
+    let (one, two) = match clients.await {
+        Ok(clients) => clients,
+        Err(error) => return vec![error],
+    };
+    let mut note = |outcome: Result<(), Error>| errors.extend(outcome.err());
+    note(hold(&one).await);
+    note(share(&one, &two).await);
+    note(hand_over(&one, &two).await);
+    note(give_up(&one, &two).await);
+    note(look(&two).await);
+    for outcome in operations(&url, user).await {
+        note(outcome);
+    }
+    if let Site::Cluster(cluster) = site {
+        let slot = slot_of_lock(&user.prefix, "moving");
+        let to = (cluster.master_of(slot).await + 1) % cluster.len();
+        let migration = cluster.begin_migration(slot, to).await;
+        note(take(&one, "moving").await);
+        migration.finish().await;
+    }
+    // What was subscribed lingers, and goes then.
+    tokio::time::sleep(LINGER).await;
+    note(one.shutdown().await);
+    note(two.shutdown().await);
+    errors
+}
+
+async fn take(client: &Client, name: &str) -> Result<(), Error> {
+    let guard = client.rw_lock(name)?.write_timeout(patience()).await?;
+    guard.release().await
+}
+
+/// A hold that is renewed, and one with a long lease.
+async fn hold(client: &Client) -> Result<(), Error> {
+    let lock = client.rw_lock("held")?;
+    let guard = lock.write().await?;
+    let renewed = Instant::now() + Duration::from_millis(900);
+    tokio::time::sleep_until(renewed).await;
+    guard.check()?;
+    guard.release().await?;
+    let long = client.rw_lock("long")?.lease(Duration::from_secs(300));
+    long.write().await?.release().await
+}
+
+/// Readers, and an owner who enters twice.
+async fn share(one: &Client, two: &Client) -> Result<(), Error> {
+    let (a, b) = (one.rw_lock("shared")?, two.rw_lock("shared")?);
+    let first = a.read().await?;
+    let second = b.read().await?;
+    first.release().await?;
+    second.release().await?;
+    let owned = one.rw_lock("owned")?.owner("me");
+    let outer = owned.write().await?;
+    let inner = owned.read().await?;
+    inner.release().await?;
+    outer.release().await
+}
+
+/// To and fro, among processes and inside of one.
+async fn hand_over(one: &Client, two: &Client) -> Result<(), Error> {
+    let (a, b) = (one.rw_lock("passed")?, two.rw_lock("passed")?);
+    for _ in 0..3 {
+        let guard = a.write().await?;
+        let release = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            guard.release().await
+        };
+        let next = async { b.write_timeout(patience()).await?.release().await };
+        let same = async { a.write_timeout(patience()).await?.release().await };
+        let (released, next, same) = tokio::join!(release, next, same);
+        released.and(next).and(same)?;
+    }
+    Ok(())
+}
+
+/// A waiter who goes.
+async fn give_up(one: &Client, two: &Client) -> Result<(), Error> {
+    let held = one.rw_lock("wanted")?.write().await?;
+    let other = two.rw_lock("wanted")?;
+    // It has a place in the line by then.
+    let _ = timeout(Duration::from_millis(100), other.write()).await;
+    held.release().await?;
+    take(two, "wanted").await
+}
+
+/// What the tool does.
+async fn look(client: &Client) -> Result<(), Error> {
+    let lock = client.rw_lock("seen")?;
+    let guard = lock.write().await?;
+    let seen = lock.inspect().await?;
+    assert_eq!(seen.holders.len(), 1);
+    lock.evict(&seen.holders[0].id).await?;
+    // It is gone.
+    let _ = guard.release().await;
+    let names = client.list("*").await?;
+    assert!(names.contains(&"seen".to_owned()), "{names:?}");
+    Ok(())
+}
+
+/// Each operation by itself, also with what seldom comes along.
+async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
+    let Ok(Endpoint::Redis(mut options)) = Endpoint::parse(url) else {
+        panic!("{url}");
+    };
+    options.prefix.clone_from(&user.prefix);
+    let client = ClientId::new("exercise");
+    let soon = || Instant::now() + patience();
+    let store = match RedisStore::connect(options, &client, soon()).await {
+        Ok(store) => store,
+        Err(error) => return vec![Err(error)],
+    };
+    let counter = AtomicU64::new(1);
+    let hold = HoldId::next(&client, &counter);
+    let (lease, stray) = (Duration::from_secs(300), Stray::Possible);
+    let acquire = Op::Acquire {
+        hold: hold.clone(),
+        mode: Mode::Write,
+        lease,
+        owner: None,
+        place: None,
+    };
+    let renew = Op::Renew {
+        hold: hold.clone(),
+        lease,
+        extent: Extent::Longer,
+    };
+    let mut release = Op::Release {
+        hold: hold.clone(),
+        handed: None,
+        lease,
+        stray,
+    };
+    let mut outcomes = Vec::new();
+    let key = lock_key(&user.prefix, "each").expect("a good name");
+    for op in [&acquire, &renew, &Op::Inspect, &release] {
+        outcomes.push(store.call(&key, op, soon()).await.map(drop));
+    }
+    let abandon = Op::Abandon {
+        hold: HoldId::next(&client, &counter),
+        stray,
+    };
+    outcomes.push(store.call(&key, &abandon, soon()).await.map(drop));
+    // Plain, where a release needs no script.
+    let brief = Duration::from_secs(10);
+    if let Op::Release { lease, stray, .. } = &mut release {
+        (*lease, *stray) = (brief, Stray::None);
+    }
+    outcomes.push(store.call(&key, &release, soon()).await.map(drop));
+    outcomes
+}

@@ -1,0 +1,7 @@
+//! What a user has to be allowed: exactly what errors and SECURITY.md say, and nothing else.
+
+mod exercise;
+mod least;
+mod messages;
+mod site;
+mod superfluous;

@@ -1,0 +1,8 @@
+//! `rediss://` against real servers, with certificates of the test's own.
+#![cfg(feature = "tls")]
+
+mod certificates;
+mod mutual;
+mod platform;
+mod settings;
+mod site;
