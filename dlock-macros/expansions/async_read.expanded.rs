@@ -1,5 +1,5 @@
 async fn look() -> anyhow::Result<u64> {
-    let __dlock_report = ::dlock::__private::report::<anyhow::Result<u64>>;
+    let __dlock_report = <anyhow::Result<u64> as ::dlock::LockResult>::from_lock_error;
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             "stock",

@@ -1,5 +1,5 @@
 async fn nightly() -> Result<u64, Error> {
-    let __dlock_report = ::dlock::__private::report_not_busy::<Result<u64, Error>>;
+    let __dlock_report = <Result<u64, Error> as ::dlock::LockResult>::from_lock_error;
     match {
         let __dlock_request = ::dlock::__private::Request::new(
                 "nightly",

@@ -1,5 +1,5 @@
 async fn ship(order: Order) -> Result<(), Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>;
+    let __dlock_report = <Result<(), Error> as ::dlock::LockResult>::from_lock_error;
     match if order.shared {
         {
             let __dlock_request = ::dlock::__private::Request::new(

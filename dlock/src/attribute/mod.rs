@@ -20,6 +20,6 @@ pub use self::context::current;
 pub use self::grant::Grant;
 pub use self::held::Held;
 pub use self::holds::Holds;
-pub use self::report::{BusyResult, LockResult, is_busy, on_busy, report, report_not_busy};
+pub use self::report::{LockResult, is_busy, on_busy};
 pub use self::request::{Request, name};
 use self::run::Run;

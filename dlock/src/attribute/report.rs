@@ -2,12 +2,46 @@
 
 use crate::{Error, ErrorKind, Step};
 
-/// What an annotated function may return.
+/// What an annotated function may return: a `Result` whose error has a `From<dlock::Error>`, or a type of your own
+/// that can tell of a failure in its own way.
+///
+/// A function with any other return type says with `on_busy` what to return instead.
+///
+/// ```
+/// use dlock::{Client, Error, LockResult, distributed_lock};
+///
+/// enum Outcome {
+///     Shipped,
+///     Later,
+/// }
+///
+/// impl LockResult for Outcome {
+///     fn from_lock_error(_: Error) -> Self {
+///         Self::Later
+///     }
+/// }
+///
+/// #[distributed_lock(key = "order:{order_id}", wait = "1s")]
+/// async fn ship(order_id: u64) -> Outcome {
+///     Outcome::Shipped
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # dlock::install(Client::connect("memory://").await?);
+/// # assert!(matches!(ship(42).await, Outcome::Shipped));
+/// # dlock::installed()?.shutdown().await?;
+/// # assert!(matches!(ship(42).await, Outcome::Later));
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot tell the caller that the lock was not had",
+    message = "`{Self}` cannot tell the caller that the lock was not had, or was lost",
     label = "the return type of a function under `#[distributed_lock]`",
-    note = "return `Result<T, E>` with `E: From<dlock::Error>`",
-    note = "or write `on_busy = ..` to say what to return instead"
+    note = "return `Result<T, E>` with an error of your own that has an `impl From<dlock::Error> for E`",
+    note = "an error of another crate, such as `std::io::Error`, cannot get one: write \
+            `on_busy = |error| Err(..)`, which makes it of whatever goes wrong",
+    note = "or say with `on_busy = ..` what to return instead of a `Result`; beside a `Result` a plain value answers \
+            only for a lock that somebody else has"
 )]
 pub trait LockResult {
     /// The error as a return value.
@@ -20,31 +54,6 @@ impl<T, E: From<Error>> LockResult for Result<T, E> {
     fn from_lock_error(error: Error) -> Self {
         Err(error.into())
     }
-}
-
-/// What an annotated function with a plain value as `on_busy` may return, if it is a `Result`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot tell the caller of failures other than a busy lock",
-    label = "the return type of a function under `#[distributed_lock]`",
-    note = "`on_busy` answers for a lock that somebody else has; a lease that was lost or a server \
-            that does not answer is reported through `E: From<dlock::Error>`",
-    note = "implement that, or write `on_busy = |error| ..`, which answers for every failure"
-)]
-pub trait BusyResult: LockResult {}
-
-#[diagnostic::do_not_recommend]
-impl<T, E: From<Error>> BusyResult for Result<T, E> {}
-
-/// The error as a return value of the annotated function.
-#[must_use]
-pub fn report<R: LockResult>(error: Error) -> R {
-    R::from_lock_error(error)
-}
-
-/// [`report`] in a function that has something else to say when the lock is busy.
-#[must_use]
-pub fn report_not_busy<R: BusyResult>(error: Error) -> R {
-    R::from_lock_error(error)
 }
 
 /// Whether somebody else had the lock for as long as the call would wait.

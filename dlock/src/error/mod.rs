@@ -5,6 +5,8 @@
 
 mod kind;
 mod opaque;
+mod written;
 
 pub use kind::{ErrorKind, LossReason, Step};
 pub use opaque::Error;
+pub(crate) use written::Written;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ErrorKind, LossReason, Step};
+use super::{ErrorKind, LossReason, Step, Written};
 
 type Cause = Arc<dyn std::error::Error + Send + Sync + 'static>;
 
@@ -112,8 +112,9 @@ impl Error {
         Self::new(
             ErrorKind::Timeout(Step::Wait),
             format!(
-                "lock `{name}` was still held by others after {waited:?}; wait longer, or look at \
-                 who holds it with `inspect`"
+                "lock `{name}` was still held by others after {}; wait longer, or look at who holds it with \
+                 `inspect`",
+                Written(waited)
             ),
         )
     }

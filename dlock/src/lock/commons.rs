@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::gate::Gates;
 use crate::clock::{Instant, timeout_at};
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, Step, Written};
 use crate::hold::Keeper;
 use crate::protocol::{ClientId, HoldId};
 use crate::store::{Store, Timeouts};
@@ -75,8 +75,8 @@ impl Commons {
             Error::new(
                 ErrorKind::Timeout(Step::Release),
                 format!(
-                    "some releases could not be delivered within {retry_for:?}; those locks become \
-                     free when their leases end"
+                    "some releases could not be delivered within {}; those locks become free when their leases end",
+                    Written(retry_for)
                 ),
             )
         })
