@@ -36,7 +36,9 @@ impl Template {
                 rest = &rest[2..];
             } else if let Some(inside) = rest.strip_prefix('{') {
                 let (content, after) = inside.split_once('}').ok_or_else(|| {
-                    fault("a `{` of this key is never closed; around a hash tag write `{{` and `}}`")
+                    fault(
+                        "a `{` of this key is never closed; around a hash tag write `{{` and `}}`",
+                    )
                 })?;
                 let capture = Capture::parse(content, literal.span())?;
                 format.push('{');

@@ -51,7 +51,10 @@ fn rounded(nanos: u128) -> u128 {
 fn fraction(nanos: u128, unit: u128) -> String {
     let (whole, thousandths) = (nanos / unit, nanos % unit * 1000 / unit);
     let decimals = format!(".{thousandths:03}");
-    format!("{whole}{}", decimals.trim_end_matches('0').trim_end_matches('.'))
+    format!(
+        "{whole}{}",
+        decimals.trim_end_matches('0').trim_end_matches('.')
+    )
 }
 
 #[cfg(test)]

@@ -106,5 +106,8 @@ async fn the_guard_is_shown_in_one_line() -> Result<(), Error> {
 #[tokio::test]
 async fn without_a_client_the_error_says_how_tests_get_one() {
     let error = look(1).await.expect_err("nothing is installed here");
-    assert!(error.to_string().contains("dlock::testing::Scope"), "{error}");
+    assert!(
+        error.to_string().contains("dlock::testing::Scope"),
+        "{error}"
+    );
 }

@@ -102,7 +102,13 @@ async fn the_last_line_names_every_key_in_every_state() {
             let shown = lines_of(&mut view, columns, rows);
             let help = shown.last().expect("there are lines");
             for key in [
-                "q Esc quit", "↑↓", "j k", "PgUp PgDn", "Home End select", "s sort", "p space",
+                "q Esc quit",
+                "↑↓",
+                "j k",
+                "PgUp PgDn",
+                "Home End select",
+                "s sort",
+                "p space",
             ] {
                 assert!(help.contains(key), "{key}: {help}");
             }
