@@ -1,9 +1,5 @@
-//! The README's Rust compiles; what needs no server runs.
+//! The README's Rust compiles; what needs no server runs. `tests/build.rs` makes functions of it.
 
-use std::{fs, path::Path};
-
-/// What the README leaves to its readers.
-const AROUND: &str = "
 use std::time::Duration;
 
 type AppError = Box<dyn std::error::Error + Send + Sync>;
@@ -21,10 +17,12 @@ struct Db;
 
 impl Db {
     async fn load(&self, order_id: u64) -> Result<Order, AppError> {
+        tokio::task::yield_now().await;
         Ok(Order(order_id))
     }
 
     async fn store(&self, order: Order) -> Result<Receipt, AppError> {
+        tokio::task::yield_now().await;
         Ok(order.0)
     }
 }
@@ -33,47 +31,21 @@ impl Db {
 struct Fenced;
 
 impl Fenced {
-    async fn store(&self, _order: Order, fence: u64) -> Result<(), AppError> {
-        assert!(fence > 0);
+    async fn store(&self, order: Order, fence: u64) -> Result<(), AppError> {
+        tokio::task::yield_now().await;
+        assert!(order.0 > 0 && fence > 0);
         Ok(())
     }
 }
-";
 
-const MAIN: &str = r#"
-#[tokio::main]
-async fn main() -> Result<(), AppError> {
+include!(concat!(env!("OUT_DIR"), "/readme.rs"));
+
+#[tokio::test]
+async fn its_rust_compiles_and_runs() -> Result<(), AppError> {
+    // It wants the servers of `scripts/cluster`.
+    let _compiles = start;
     let client = dlock::Client::connect("memory://").await?;
     dlock::install(client.clone());
     assert_eq!(ship(42, &Db).await?, 42);
     by_hand(client, Order(42), Fenced).await
-}
-"#;
-
-/// A program of the README's blocks: items as they are, statements in functions. Those of the first are for the start of
-/// a process, and want servers.
-fn program(readme: &str) -> String {
-    let blocks = readme.split("```rust\n").skip(1);
-    let blocks = blocks.filter_map(|block| block.split("```").next());
-    let (items, statements): (Vec<_>, Vec<_>) = blocks.partition(|block| block.contains("fn "));
-    let [start, by_hand] = statements[..] else {
-        panic!("tell here what is around {statements:?}");
-    };
-    format!(
-        "{}\n{AROUND}\n\
-         #[expect(dead_code, reason = \"there are no servers\")]\n\
-         async fn start() -> Result<(), AppError> {{\n{start}\nOk(())\n}}\n\n\
-         async fn by_hand(client: dlock::Client, order: Order, db: Fenced) -> Result<(), AppError> {{\n\
-         {by_hand}\nOk(())\n}}\n{MAIN}",
-        items.concat()
-    )
-}
-
-#[test]
-fn its_rust_compiles_and_runs() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let readme = fs::read_to_string(readme).expect("the README is there");
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.rs");
-    fs::write(&path, program(&readme)).expect("the folder is there");
-    trybuild::TestCases::new().pass(path);
 }
