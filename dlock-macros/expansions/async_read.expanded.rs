@@ -1,5 +1,8 @@
 async fn look() -> anyhow::Result<u64> {
-    let __dlock_report = ::dlock::__private::report::<anyhow::Result<u64>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <anyhow::Result<u64> as ::dlock::LockResult>::from_lock_error,
+        <anyhow::Result<u64> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             "stock",

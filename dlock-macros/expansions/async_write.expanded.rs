@@ -1,5 +1,8 @@
 pub async fn ship(order_id: u64, db: &Db) -> Result<Receipt, AppError> {
-    let __dlock_report = ::dlock::__private::report::<Result<Receipt, AppError>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<Receipt, AppError> as ::dlock::LockResult>::from_lock_error,
+        <Result<Receipt, AppError> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),

@@ -1,7 +1,10 @@
 fn ship(order_id: u64) -> Pin<Box<dyn Future<Output = Result<u64, Error>> + Send>> {
     let twice = 2 * order_id;
     Box::pin(async move {
-        let __dlock_report = ::dlock::__private::report::<Result<u64, Error>>();
+        let __dlock_report = ::dlock::__private::Report::new(
+            <Result<u64, Error> as ::dlock::LockResult>::from_lock_error,
+            <Result<u64, Error> as ::dlock::LockResult>::is_failure,
+        );
         match {
             let __dlock_request = ::dlock::__private::Request::new(
                 &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),

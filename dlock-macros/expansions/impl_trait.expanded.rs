@@ -1,5 +1,8 @@
 async fn bytes(what: impl Display) -> Result<impl Iterator<Item = u8>, Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<_, Error>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<_, Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<_, Error> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             &::core::format_args!("{__dlock_0}", __dlock_0 = what),

@@ -1,5 +1,8 @@
 async fn transfer(from: u64, to: u64) -> Result<(), Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<(), Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<(), Error> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::all(
             [

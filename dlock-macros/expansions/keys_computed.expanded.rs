@@ -1,5 +1,8 @@
 async fn close(orders: &[Order]) -> Result<(), Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<(), Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<(), Error> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::each(
             orders.iter().map(Order::key),

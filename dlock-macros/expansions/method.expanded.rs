@@ -3,9 +3,10 @@ impl Service {
     where
         T: Display,
     {
-        let __dlock_report = ::dlock::__private::report::<
-            Result<&'a mut Receipt, AppError>,
-        >();
+        let __dlock_report = ::dlock::__private::Report::new(
+            <Result<&'a mut Receipt, AppError> as ::dlock::LockResult>::from_lock_error,
+            <Result<&'a mut Receipt, AppError> as ::dlock::LockResult>::is_failure,
+        );
         match {
             let __dlock_request = ::dlock::__private::Request::new(
                     &::core::format_args!(

@@ -1,5 +1,8 @@
 async fn nightly() -> Result<u64, Error> {
-    let __dlock_report = ::dlock::__private::report_not_busy::<Result<u64, Error>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<u64, Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<u64, Error> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
                 "nightly",

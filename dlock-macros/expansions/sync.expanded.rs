@@ -1,5 +1,8 @@
 fn add(tenant: &str, ledger: &mut Ledger) -> Result<u64, Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<u64, Error>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<u64, Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<u64, Error> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             &::core::format_args!("ledger:{__dlock_0}", __dlock_0 = tenant),

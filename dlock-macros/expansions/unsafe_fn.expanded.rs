@@ -1,5 +1,8 @@
 pub(crate) async unsafe fn write(page: *mut u8) -> Result<(), Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<(), Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<(), Error> as ::dlock::LockResult>::is_failure,
+    );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             "page",

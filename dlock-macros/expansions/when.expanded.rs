@@ -1,5 +1,8 @@
 async fn ship(order: Order) -> Result<(), Error> {
-    let __dlock_report = ::dlock::__private::report::<Result<(), Error>>();
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<(), Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<(), Error> as ::dlock::LockResult>::is_failure,
+    );
     match if order.shared {
         {
             let __dlock_request = ::dlock::__private::Request::new(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Written};
 
 /// The lease a hold gets unless told otherwise.
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
@@ -17,8 +17,11 @@ pub(crate) fn check_lease(lease: Duration, max_hold: Option<Duration>) -> Result
         return Err(Error::new(
             ErrorKind::InvalidConfig,
             format!(
-                "a lease of {lease:?} is out of range; choose between {MIN_LEASE:?} (shorter \
-                 ones cannot be renewed safely) and 24 hours (holds renew themselves)"
+                "a lease of {} is out of range; choose between {} (shorter ones cannot be renewed safely) and {} \
+                 (holds renew themselves)",
+                Written(lease),
+                Written(MIN_LEASE),
+                Written(MAX_LEASE)
             ),
         ));
     }
@@ -28,8 +31,9 @@ pub(crate) fn check_lease(lease: Duration, max_hold: Option<Duration>) -> Result
         return Err(Error::new(
             ErrorKind::InvalidConfig,
             format!(
-                "max_hold ({max_hold:?}) is shorter than the lease ({lease:?}); lower the lease \
-                 too, or raise max_hold"
+                "max_hold ({}) is shorter than the lease ({}); lower the lease too, or raise max_hold",
+                Written(max_hold),
+                Written(lease)
             ),
         ));
     }
@@ -47,7 +51,11 @@ pub(crate) fn check_min_hold(
     if min_hold > MAX_LEASE {
         return Err(Error::new(
             ErrorKind::InvalidConfig,
-            format!("a min_hold of {min_hold:?} is out of range; choose up to 24 hours"),
+            format!(
+                "a min_hold of {} is out of range; choose up to {}",
+                Written(min_hold),
+                Written(MAX_LEASE)
+            ),
         ));
     }
     if let Some(max_hold) = max_hold
@@ -56,7 +64,9 @@ pub(crate) fn check_min_hold(
         return Err(Error::new(
             ErrorKind::InvalidConfig,
             format!(
-                "max_hold ({max_hold:?}) is shorter than min_hold ({min_hold:?}); raise the one or lower the other"
+                "max_hold ({}) is shorter than min_hold ({}); raise the one or lower the other",
+                Written(max_hold),
+                Written(min_hold)
             ),
         ));
     }

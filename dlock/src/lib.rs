@@ -34,6 +34,8 @@
 //! learns that its lease is over ([`WriteGuard::is_lost`]) before anybody else can get the lock, also after a pause of
 //! the whole process. For what was already sent by then there is the [`FencingToken`].
 //!
+//! More than single items: [`guide`] for services and for those who run them.
+//!
 //! Cargo features: `tls` for `rediss://`, `tracing` (on by default), `cli` for the `dlock` command.
 
 mod attribute;
@@ -46,6 +48,7 @@ pub mod blocking;
 mod client;
 mod clock;
 mod error;
+pub mod guide;
 mod hold;
 mod key;
 mod lease;
@@ -65,7 +68,7 @@ pub mod testing;
 mod token;
 mod trace;
 
-pub use attribute::{Held, current};
+pub use attribute::{AsClient, Held, LockResult, current};
 pub use client::{Client, ClientBuilder, install, installed};
 #[doc = include_str!("attribute/distributed_lock.md")]
 pub use dlock_macros::distributed_lock;
@@ -112,9 +115,6 @@ pub mod __internals {
 /// What the attribute's expansion calls. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::attribute::{
-        AsClient, BusyResult, Grant, Holds, LockResult, Loss, Report, Request, is_busy, name,
-        on_busy, report, report_not_busy,
-    };
+    pub use crate::attribute::{Grant, Holds, Loss, Report, Request, is_busy, name, on_busy};
     pub use crate::mode::Mode;
 }

@@ -48,28 +48,31 @@ fn output(output: &ReturnType) -> Type {
 struct Locked<'a> {
     plan: &'a Plan,
     function: &'a Function,
-    /// The path of the runtime.
+    /// The path of the crate.
+    krate: TokenStream,
+    /// The path of its runtime.
     private: TokenStream,
 }
 
 impl<'a> Locked<'a> {
     fn new(plan: &'a Plan, function: &'a Function) -> Self {
-        let private = if let Some(krate) = &plan.krate {
-            quote!(#krate::__private)
+        let krate = if let Some(krate) = &plan.krate {
+            quote!(#krate)
         } else {
-            quote!(::dlock::__private)
+            quote!(::dlock)
         };
         Self {
             plan,
             function,
-            private,
+            private: quote!(#krate::__private),
+            krate,
         }
     }
 
     /// Statements that lock, run `body` and release.
     fn body(&self, output: &Type, body: &TokenStream) -> TokenStream {
         let acquired = self.acquired(&quote!(acquire().await));
-        let failure = Failure::new(self.plan, &self.private, output);
+        let failure = Failure::new(self.plan, &self.krate, &self.private, output);
         let (define, refused, lost) = (failure.define(), failure.refused(), failure.lost());
         let guard = self.guard();
         quote_spanned! {Span::mixed_site()=>
@@ -97,7 +100,7 @@ impl<'a> Locked<'a> {
     /// The same for a function that is not async, whose body cannot be stopped.
     fn blocking_body(&self, output: &Type, body: &TokenStream) -> TokenStream {
         let acquired = self.acquired(&quote!(acquire_blocking()));
-        let failure = Failure::new(self.plan, &self.private, output);
+        let failure = Failure::new(self.plan, &self.krate, &self.private, output);
         let (define, refused) = (failure.define(), failure.refused());
         let guard = self.guard();
         // An `await` in the body is reported at the `fn` that lacks its `async`.

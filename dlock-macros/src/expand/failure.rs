@@ -10,14 +10,21 @@ use crate::plan::Plan;
 /// Writes the arms that match an error.
 pub(super) struct Failure<'a> {
     on_busy: Option<&'a Expr>,
+    krate: &'a TokenStream,
     private: &'a TokenStream,
     output: &'a Type,
 }
 
 impl<'a> Failure<'a> {
-    pub(super) fn new(plan: &'a Plan, private: &'a TokenStream, output: &'a Type) -> Self {
+    pub(super) fn new(
+        plan: &'a Plan,
+        krate: &'a TokenStream,
+        private: &'a TokenStream,
+        output: &'a Type,
+    ) -> Self {
         Self {
             on_busy: plan.on_busy.as_ref(),
+            krate,
             private,
             output,
         }
@@ -26,13 +33,17 @@ impl<'a> Failure<'a> {
     /// Statements in front of the others.
     pub(super) fn define(&self) -> Option<TokenStream> {
         let Self {
-            private, output, ..
+            krate,
+            private,
+            output,
+            ..
         } = self;
         // The bound on the return type is checked here, so here is where the compiler points.
-        let report = if self.on_busy.is_some() {
-            quote_spanned!(output.span()=> #private::report_not_busy::<#output>())
-        } else {
-            quote_spanned!(output.span()=> #private::report::<#output>())
+        let report = quote_spanned! {output.span()=>
+            #private::Report::new(
+                <#output as #krate::LockResult>::from_lock_error,
+                <#output as #krate::LockResult>::is_failure,
+            )
         };
         self.reports()
             .then(|| quote_spanned!(Span::mixed_site()=> let __dlock_report = #report;))

@@ -1,23 +1,22 @@
 //! Return types that do their work after the function has returned.
 
 use syn::visit::{self, Visit};
-use syn::{Path, ReturnType, TraitBound, Type, TypePath};
+use syn::{Path, TraitBound, Type, TypePath};
 
 /// What a caller gets that is not done yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deferred {
     Future,
     Stream,
+    /// A task or a thread of its own.
+    Task,
 }
 
-/// The part of the return type that is not done yet, if there is one.
-pub(crate) fn deferred(output: &ReturnType) -> Option<(Deferred, &Type)> {
-    let ReturnType::Type(_, ty) = output else {
-        return None;
-    };
+/// What in a return type is not done yet, if anything.
+pub(crate) fn deferred(output: &Type) -> Option<Deferred> {
     let mut finder = Finder(None);
-    finder.visit_type(ty);
-    finder.0.map(|deferred| (deferred, &**ty))
+    finder.visit_type(output);
+    finder.0
 }
 
 struct Finder(Option<Deferred>);
@@ -37,6 +36,7 @@ impl<'ast> Visit<'ast> for Finder {
         match name(&path.path).as_deref() {
             Some("BoxFuture" | "LocalBoxFuture") => self.0 = Some(Deferred::Future),
             Some("BoxStream" | "LocalBoxStream") => self.0 = Some(Deferred::Stream),
+            Some("JoinHandle" | "ScopedJoinHandle" | "JoinSet") => self.0 = Some(Deferred::Task),
             _ => visit::visit_type_path(self, path),
         }
     }

@@ -20,7 +20,7 @@ impl Capture {
         if value.is_empty() || value.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(fault(format!(
                 "`{{{content}}}` does not say which value belongs here; \
-                 name an argument, as in `{{order_id}}`, or write `{{{{` for a brace"
+                 name an argument, as in `{{order_id}}`"
             )));
         }
         let expr = LitStr::new(value, span).parse::<Expr>().ok();

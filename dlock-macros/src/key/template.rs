@@ -24,31 +24,41 @@ impl Template {
         }
         let mut format = String::with_capacity(text.len());
         let mut captures = Vec::new();
+        let mut plain = String::new();
         let mut rest = text.as_str();
         while let Some(at) = rest.find(['{', '}']) {
             format.push_str(&rest[..at]);
+            plain.push_str(&rest[..at]);
             rest = &rest[at..];
             if rest.starts_with("{{") || rest.starts_with("}}") {
                 format.push_str(&rest[..2]);
+                plain.push_str(&rest[..1]);
                 rest = &rest[2..];
             } else if let Some(inside) = rest.strip_prefix('{') {
                 let (content, after) = inside.split_once('}').ok_or_else(|| {
-                    fault("a `{` of this key is never closed; for a brace in the key write `{{`")
+                    fault(
+                        "a `{` of this key is never closed; around a hash tag write `{{` and `}}`",
+                    )
                 })?;
                 let capture = Capture::parse(content, literal.span())?;
                 format.push('{');
                 format.push_str(&Self::name(captures.len()));
                 format.push_str(&capture.spec);
                 format.push('}');
+                plain.push(CAPTURED);
                 captures.push(capture);
                 rest = after;
             } else {
                 return Err(fault(
-                    "a `}` of this key closes nothing; for a brace in the key write `}}`",
+                    "a `}` of this key closes nothing; around a hash tag write `{{` and `}}`",
                 ));
             }
         }
         format.push_str(rest);
+        plain.push_str(rest);
+        if let Some(why) = broken_tag(&plain) {
+            return Err(fault(why));
+        }
         Ok(Self {
             literal: literal.clone(),
             captures,
@@ -59,6 +69,30 @@ impl Template {
     /// What the capture at `index` is called in [`Template::format`].
     pub(crate) fn name(index: usize) -> String {
         format!("__dlock_{index}")
+    }
+}
+
+/// Stands for a capture where only braces matter.
+const CAPTURED: char = '\0';
+
+/// Why the braces of a key make no hash tag. Such a name would be refused at each call.
+fn broken_tag(plain: &str) -> Option<&'static str> {
+    let Some((_, behind)) = plain.split_once('{') else {
+        return plain.contains('}').then_some(
+            "a `}}` of this key has no `{{` before it; a hash tag is written \"{{tenant:7}}:order:{order_id}\", \
+             and other keys have no braces",
+        );
+    };
+    match behind.split_once('}') {
+        None => Some(
+            "a `{{` of this key is never closed by `}}`; a hash tag is written \"{{tenant:7}}:order:{order_id}\", \
+             and other keys have no braces",
+        ),
+        Some(("", _)) => Some(
+            "the `{{}}` of this key is an empty hash tag; write into it what the lock shares its slot with, \
+             as in \"{{tenant:7}}:order:{order_id}\"",
+        ),
+        Some(_) => None,
     }
 }
 
@@ -122,5 +156,10 @@ mod tests {
         assert!(fault("a{0}").contains("which value"));
         assert!(fault("a{x + 1}").contains("not something a key can capture"));
         assert!(fault("a{:?}").contains("which value"));
+        assert!(fault("{{a:{b}").contains("never closed by"));
+        assert!(fault("a}}:{b}").contains("before it"));
+        assert!(fault("a}}{{b").contains("never closed by"));
+        assert!(fault("{{}}:{b}").contains("empty hash tag"));
+        assert!(parse("{{{b}}}:c").is_ok());
     }
 }

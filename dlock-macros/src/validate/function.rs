@@ -13,7 +13,7 @@ pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) 
         return None;
     }
     let shape = Shape::of(function);
-    if !matches!(shape, Shape::Boxed(_)) && !finished(signature, faults) {
+    if !finished(&shape, signature, faults) {
         return None;
     }
     if args.get(Name::OnBusy).is_none() {
@@ -59,25 +59,34 @@ fn returns_something(signature: &Signature, faults: &mut Diagnostics) {
     }
 }
 
-/// Whether the work is done when the function returns.
-fn finished(signature: &Signature, faults: &mut Diagnostics) -> bool {
-    let Some((what, ty)) = deferred(&signature.output) else {
+/// Whether the work is done when the lock is released.
+fn finished(shape: &Shape, signature: &Signature, faults: &mut Diagnostics) -> bool {
+    let output = match (shape, &signature.output) {
+        (Shape::Boxed(boxed), _) => &boxed.output,
+        (_, ReturnType::Type(_, ty)) => ty,
+        (_, ReturnType::Default) => return true,
+    };
+    let Some(what) = deferred(output) else {
         return true;
     };
     faults.at(
-        ty,
+        output,
         match what {
-            Deferred::Future if signature.asyncness.is_some() => {
-                "the lock is released before the future in here has run, so it would protect nothing; \
-                 await it in the function and return its output"
-            }
-            Deferred::Future => {
+            Deferred::Future if matches!(shape, Shape::Sync) => {
                 "this function returns before the future it returns has run, so the lock would protect nothing; \
                  make it an `async fn`"
+            }
+            Deferred::Future => {
+                "the lock is released before the future in here has run, so it would protect nothing; \
+                 await it in the function and return its output"
             }
             Deferred::Stream => {
                 "the lock is released before the stream in here has been read, so it would protect nothing; \
                  return the collected items, or lock the function that reads them"
+            }
+            Deferred::Task => {
+                "the lock is released before the task behind this handle has ended, so it would protect nothing; \
+                 wait for it in the function and return its output, or lock the function that the task runs"
             }
         },
     );

@@ -10,16 +10,31 @@ use crate::diagnostics::Diagnostics;
 use crate::duration;
 use crate::plan::{Time, Wait};
 
+/// The limits of a lease: `MIN_LEASE` and `MAX_LEASE` of the library.
+const SHORTEST: Duration = Duration::from_millis(200);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Scope<'_> {
     pub(super) fn lease(&self, faults: &mut Diagnostics) -> Option<Time> {
         let arg = self.args.get(Name::Lease)?;
         let lease = faults.keep(time(arg))?;
-        if matches!(lease, Time::Literal(Duration::ZERO)) {
-            faults.at(
+        match lease {
+            Time::Literal(Duration::ZERO) => faults.at(
                 &arg.value,
                 "a lease of zero is over before the body starts; \
                  it has to outlast a failed renewal or two, as `lease = \"30s\"` does",
-            );
+            ),
+            Time::Literal(lease) if lease < SHORTEST => faults.at(
+                &arg.value,
+                "a lease below 200ms cannot be renewed in time; \
+                 it has to outlast a failed renewal or two, as `lease = \"30s\"` does",
+            ),
+            Time::Literal(lease) if lease > LONGEST => faults.at(
+                &arg.value,
+                "a lease above 24h keeps others out for longer than a day when its holder crashes; \
+                 choose a shorter one: it is renewed for as long as the body runs",
+            ),
+            _ => {}
         }
         Some(lease)
     }
@@ -35,6 +50,10 @@ impl Scope<'_> {
             (Time::Literal(max_hold), Some(Time::Literal(lease))) if max_hold < lease => faults.at(
                 &arg.value,
                 "`max_hold` is shorter than `lease`; for a lock that is never renewed make them equal",
+            ),
+            (Time::Literal(max_hold), _) if *max_hold < SHORTEST => faults.at(
+                &arg.value,
+                "`max_hold` is shorter than the shortest lease, 200ms; write for instance `max_hold = \"5m\"`",
             ),
             _ => {}
         }

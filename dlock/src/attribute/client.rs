@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Client;
 
-/// What `client = ..` may evaluate to: a client, or something that points to one.
+/// What `client = ..` may evaluate to: a client, or something that points to or holds one.
 #[diagnostic::on_unimplemented(
     message = "`client` has to be a `dlock::Client`, not `{Self}`",
     label = "not a `dlock::Client`",

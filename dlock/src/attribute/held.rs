@@ -1,5 +1,6 @@
 //! The lock that the running function holds.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,11 +14,10 @@ use crate::{Client, Error, ErrorKind, FencingToken, LossReason, Mode};
 ///
 /// Named with `guard = name`, or asked for with [`current`](crate::current). It tells about the lock but
 /// does not keep it: the function's end releases, however many clones there are, and says so to them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Held(Arc<Level>);
 
 /// One lock in the chain of those that a task holds.
-#[derive(Debug)]
 struct Level {
     source: Source,
     /// What the task held already when it took, or entered again, this one.
@@ -25,7 +25,6 @@ struct Level {
 }
 
 /// Where a call has its lock from.
-#[derive(Debug)]
 enum Source {
     Own(Own),
     /// Of an outer call, which took it.
@@ -33,7 +32,6 @@ enum Source {
 }
 
 /// A hold that a call took, and whether the call is over.
-#[derive(Debug)]
 struct Own {
     client: Client,
     hold: Arc<Hold>,
@@ -180,5 +178,19 @@ impl Held {
 
     pub(super) fn outer(&self) -> Option<&Self> {
         self.0.outer.as_ref()
+    }
+}
+
+/// One line, for logs.
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Held {{ lock: {:?}, mode: {:?}, token: {}, lost: {} }}",
+            self.key().name(),
+            self.mode(),
+            self.fencing_token(),
+            self.is_lost()
+        )
     }
 }

@@ -1,6 +1,5 @@
 //! Calls that lost their lock.
 
-use super::LockResult;
 use crate::Error;
 
 /// A lock was lost before the body ended: why, and what the body returned if it went on to its end all the same.
@@ -40,17 +39,15 @@ pub struct Report<R> {
     is_failure: fn(&R) -> bool,
 }
 
-impl<R: LockResult> Report<R> {
-    pub(super) fn new() -> Self {
-        Self {
-            error: R::from_lock_error,
-            is_failure: R::is_failure,
-        }
-    }
-}
-
 impl<R> Report<R> {
+    /// With what the return type says of itself. It is asked in the function, where the compiler can point to it.
+    #[must_use]
+    pub fn new(error: fn(Error) -> R, is_failure: fn(&R) -> bool) -> Self {
+        Self { error, is_failure }
+    }
+
     /// The lock was not had.
+    #[must_use]
     pub fn refused(&self, error: Error) -> R {
         (self.error)(error)
     }

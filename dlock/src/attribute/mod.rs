@@ -22,6 +22,6 @@ pub use self::grant::Grant;
 pub use self::held::Held;
 pub use self::holds::Holds;
 pub use self::loss::{Loss, Report};
-pub use self::report::{BusyResult, LockResult, is_busy, on_busy, report, report_not_busy};
+pub use self::report::{LockResult, is_busy, on_busy};
 pub use self::request::{Request, name};
 use self::run::Run;

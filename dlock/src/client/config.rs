@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Written};
 use crate::key::check_prefix;
 use crate::lease::{DEFAULT_LEASE, check_lease};
 use crate::store::{Timeouts, Trust};
@@ -50,7 +50,7 @@ impl Config {
             if value < Duration::from_millis(1) || value > Duration::from_secs(3600) {
                 return Err(Error::new(
                     ErrorKind::InvalidConfig,
-                    format!("{name} is {value:?}; choose between 1 ms and 1 hour"),
+                    format!("{name} is {}; choose between 1ms and 1h", Written(value)),
                 ));
             }
         }
@@ -58,8 +58,10 @@ impl Config {
             return Err(Error::new(
                 ErrorKind::InvalidConfig,
                 format!(
-                    "retry_for ({retry_for:?}) is shorter than response_timeout ({response:?}), so that nothing \
-                     would ever be retried; raise the one or lower the other"
+                    "retry_for ({}) is shorter than response_timeout ({}), so that nothing would ever be retried; \
+                     raise the one or lower the other",
+                    Written(retry_for),
+                    Written(response)
                 ),
             ));
         }

@@ -33,7 +33,8 @@ pub fn installed() -> Result<Client, Error> {
         Error::new(
             ErrorKind::NotInstalled,
             "no client is installed; call `dlock::install(client)` when the process starts, or \
-             name one with `client = …` in the attribute",
+             name one with `client = …` in the attribute; in a test, run the function in a `dlock::testing::Scope`, \
+             and what it spawns in `dlock::testing::carry`",
         )
     })
 }

@@ -6,7 +6,9 @@
 mod kind;
 mod opaque;
 mod plain;
+mod written;
 
 pub use kind::{ErrorKind, LossReason, Step};
 pub use opaque::Error;
 pub(crate) use plain::Quoted;
+pub(crate) use written::Written;

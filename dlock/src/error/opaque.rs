@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::plain::{Quoted, plain};
-use super::{ErrorKind, LossReason, Step};
+use super::{ErrorKind, LossReason, Step, Written};
 
 /// What stood behind an error, in its own words: those of a server, perhaps, and so plain and cut.
 #[derive(Debug)]
@@ -130,8 +130,9 @@ impl Error {
         Self::new(
             ErrorKind::Timeout(Step::Wait),
             format!(
-                "lock `{name}` was still held by others after {waited:?}; wait longer, or look at \
-                 who holds it with `inspect`"
+                "lock `{name}` was still held by others after {}; wait longer, or look at who holds it with \
+                 `inspect`",
+                Written(waited)
             ),
         )
     }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::gate::Gates;
 use crate::clock::{Instant, timeout, timeout_at};
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, Step, Written};
 use crate::hold::Keeper;
 use crate::protocol::{ClientId, HoldId};
 use crate::store::{Store, Timeouts};
@@ -77,7 +77,9 @@ impl Commons {
             Error::new(
                 ErrorKind::Timeout(Step::Release),
                 format!(
-                    "some locks were still held {patience:?} after the drain had begun, and were given up;                      give it longer, or bound what runs under locks with `max_hold`"
+                    "some locks were still held {} after the drain had begun, and were given up; give it longer, or bound \
+                     what runs under locks with `max_hold`",
+                    Written(patience)
                 ),
             )
         })
@@ -95,8 +97,8 @@ impl Commons {
             Error::new(
                 ErrorKind::Timeout(Step::Release),
                 format!(
-                    "some releases could not be delivered within {retry_for:?}; those locks become \
-                     free when their leases end"
+                    "some releases could not be delivered within {}; those locks become free when their leases end",
+                    Written(retry_for)
                 ),
             )
         })

@@ -7,7 +7,7 @@ use super::rw_lock::RwLock;
 use super::wait::Wait;
 use super::waiting::{HEARTBEAT, after_failure, believe, look_again, pause, place_terms};
 use crate::clock::Instant;
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, Step, Written};
 use crate::hold::{Granted, Hold, Start};
 use crate::metrics::Via;
 use crate::mode::Mode;
@@ -171,10 +171,10 @@ fn slower_than_lease(lock: &RwLock) -> Error {
     Error::own(
         ErrorKind::Timeout(Step::Request),
         format!(
-            "lock `{}` was granted {LATE} times, but the answers took longer than the lease of {:?}; \
+            "lock `{}` was granted {LATE} times, but the answers took longer than the lease of {}; \
              choose a longer lease",
             lock.key.name(),
-            lock.settings.lease
+            Written(lock.settings.lease)
         ),
     )
 }

@@ -89,6 +89,9 @@ pub struct HoldInfo {
     pub remaining: Duration,
     /// The token it was granted with.
     pub token: FencingToken,
+    /// How long ago that was, by the server's clock. A process that hands the lock on among its tasks while others
+    /// wait for it begins anew whenever it asks the server for another slice.
+    pub held_for: Duration,
     /// The explicit owner, if it has one.
     pub owner: Option<String>,
 }
@@ -103,4 +106,6 @@ pub struct WaiterInfo {
     pub mode: Mode,
     /// How long its place is kept without a refresh.
     pub remaining: Duration,
+    /// How long it has waited, by the server's clock.
+    pub waiting_for: Duration,
 }

@@ -4,9 +4,11 @@
 //! locks they took. Two tests with a scope each do not notice one another, whatever keys they use and
 //! whatever client is installed.
 
+mod in_scope;
 mod scope;
 mod taken;
 
-pub use self::scope::{InScope, Scope};
+pub use self::in_scope::{InScope, carry};
+pub use self::scope::Scope;
 pub(crate) use self::scope::{client_in_scope, note};
 pub use self::taken::Taken;

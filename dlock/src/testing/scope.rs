@@ -2,14 +2,11 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use parking_lot::Mutex;
-use pin_project_lite::pin_project;
 
-use super::Taken;
+use super::{InScope, Taken};
 use crate::{Client, Error, Mode};
 
 thread_local! {
@@ -19,7 +16,8 @@ thread_local! {
 /// Lends a client to the annotated functions that run inside it, and writes down what they lock.
 ///
 /// It goes before an installed client; a `client = ..` of the attribute goes before it. It belongs to
-/// the task: a spawned task needs a [`run`](Self::run) of its own, for which a scope can be cloned.
+/// the task: what the code under test spawns joins it by [`carry`](super::carry), and where there is no future, by
+/// [`current`](Self::current).
 ///
 /// ```
 /// use dlock::testing::Scope;
@@ -95,12 +93,35 @@ impl Scope {
         &self.client
     }
 
+    /// The scope in which the caller runs, if it does: for threads and callbacks that the code under test starts.
+    ///
+    /// ```
+    /// # use dlock::testing::Scope;
+    /// # use dlock::{Error, Mode, distributed_lock};
+    /// #[distributed_lock(key = "report")]
+    /// fn write_report() -> Result<(), Error> {
+    ///     Ok(())
+    /// }
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let scope = Scope::new(dlock::blocking::Client::connect("memory://")?);
+    /// scope.run_blocking(|| {
+    ///     let scope = Scope::current().expect("this runs in one");
+    ///     let thread = std::thread::spawn(move || scope.run_blocking(write_report));
+    ///     thread.join().expect("no panic")
+    /// })?;
+    /// scope.assert_took("report", Mode::Write);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn current() -> Option<Self> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
     /// Runs `future` inside the scope.
     pub fn run<F: Future>(&self, future: F) -> InScope<F> {
-        InScope {
-            scope: self.clone(),
-            future,
-        }
+        InScope::new(Some(self.clone()), future)
     }
 
     /// Runs `body` inside the scope, on this thread.
@@ -152,7 +173,7 @@ impl Scope {
         look(&mut self.taken.lock())
     }
 
-    fn enter(self) -> Entered {
+    pub(super) fn enter(self) -> Entered {
         Entered {
             previous: CURRENT.replace(Some(self)),
         }
@@ -169,34 +190,13 @@ impl fmt::Debug for Scope {
 }
 
 /// Restores the outer scope, also when a test panics.
-struct Entered {
+pub(super) struct Entered {
     previous: Option<Scope>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
         CURRENT.set(self.previous.take());
-    }
-}
-
-pin_project! {
-    /// A future inside a [`Scope`].
-    #[derive(Debug)]
-    #[must_use = "futures do nothing unless polled"]
-    pub struct InScope<F> {
-        scope: Scope,
-        #[pin]
-        future: F,
-    }
-}
-
-impl<F: Future> Future for InScope<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let _entered = this.scope.clone().enter();
-        this.future.poll(cx)
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Place {
     pub ear: char,
     /// What a grant repeats.
     pub nonce: String,
+    /// Since when it waits.
+    pub since: u64,
     /// The owner, or nothing.
     pub owner: String,
 }
@@ -223,13 +225,14 @@ impl Record {
 }
 
 fn place(value: &str) -> Option<Place> {
-    let [id, deadline, before, ear, nonce, owner] = words(value)?;
+    let [id, deadline, before, ear, nonce, since, owner] = words(value)?;
     Some(Place {
         id: id.to_owned(),
         deadline: deadline.parse().ok()?,
         before: before.parse().ok()?,
         ear: ear.parse().ok()?,
         nonce: nonce.to_owned(),
+        since: since.parse().ok()?,
         owner: owner.to_owned(),
     })
 }

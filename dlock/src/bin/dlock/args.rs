@@ -8,6 +8,9 @@ use clap_complete::Shell;
 
 use crate::duration;
 
+/// The variable of the environment that says where the locks live.
+pub(crate) const URL: &str = "DLOCK_URL";
+
 const ABOUT: &str =
     "Distributed read/write locks on Redis Cluster: run commands under them, look into them.";
 
@@ -19,7 +22,7 @@ Exit codes:
   69   no server could serve the request in time
   70   anything else went wrong
   75   run: somebody else held the lock for longer than --wait
-  76   run: the lease was lost while the command ran, or before it was given back
+  76   run: the lease was lost, or --max-hold was over, before the command had ended
   77   wrong password, or a right is missing
   78   a name or a setting was refused
   126  run: the command cannot be executed
@@ -30,7 +33,7 @@ const EXAMPLES: &str = "\
 Examples:
   dlock run --key nightly --wait 0 -- ./backup.sh     one backup at a time, or none
   dlock run --key report --mode read -- ./report.sh   many readers, no writer meanwhile
-  dlock inspect order:42                              who holds it, who waits
+  dlock inspect order:42 --watch                      who holds it, who waits
   dlock list 'order:*' --json | jq .
   dlock top                                           what is contended now";
 
@@ -53,7 +56,7 @@ pub(crate) struct Common {
     /// cannot see the password
     #[arg(
         long,
-        env = "DLOCK_URL",
+        env = URL,
         hide_env_values = true,
         global = true,
         default_value = "redis://127.0.0.1:6379"
@@ -77,10 +80,7 @@ pub(crate) enum Command {
     /// Run a command while holding a lock
     Run(Run),
     /// Show who holds a lock and who waits for it
-    Inspect {
-        /// The name of the lock, such as order:42
-        key: String,
-    },
+    Inspect(Inspect),
     /// List the locks that are held or waited for
     ///
     /// Walks through all keys of all masters: fine for looking into a problem, too much for
@@ -107,11 +107,13 @@ pub(crate) enum Command {
 const RUN_HELP: &str = "\
     The lock is taken first, held and renewed while the command runs, and given back afterwards. The \
     command finds the fencing token in DLOCK_TOKEN and the lock's name in DLOCK_KEY; hand the token \
-    on to whatever the lock protects.\n\n\
-    When the lease is lost, or cannot be renewed so that less than --grace of it is left, the command \
-    gets SIGTERM, and SIGKILL after --grace.\n\n\
+    on to whatever the lock protects. It does not find DLOCK_URL there, which may hold a password, unless \
+    --keep-url says so.\n\n\
+    When the lease is lost, or cannot be renewed so that less than --grace of it is left, or --max-hold \
+    is nearly over, the command gets SIGTERM, and SIGKILL after --grace. If that happens before it was \
+    started, it is not.\n\n\
     SIGINT, SIGTERM, SIGHUP and SIGQUIT to dlock are passed on to the command, and the lock is given \
-    back when it has ended. Unless the standard input is a terminal, the command gets a process \
+    back when it has ended; after SIGTERM it has --grace for that. Unless the standard input is a terminal, the command gets a process \
     group of its own, and signals reach all its processes; in a terminal Ctrl-C does. SIGKILL to \
     dlock ends renewals but not the command: let the token fence what must not be touched then.";
 
@@ -125,15 +127,27 @@ pub(crate) struct Run {
     /// read: beside other readers; write: alone
     #[arg(long, short, default_value = "write")]
     pub(crate) mode: Mode,
-    /// How long to wait for the lock, such as 500ms, 10s, 5m; 0 does not wait [default: for ever]
+    /// How long to wait for the lock, such as 500ms, 10s, 5m; a bare number counts seconds, 0 does not wait
+    /// [default: for ever]
     #[arg(long, short, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) wait: Option<Duration>,
     /// How long others stay out when this machine dies; renewed at a third of it
     #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "30s")]
     pub(crate) lease: Duration,
-    /// How long the command may take to end after SIGTERM; at most a third of the lease counts
+    /// How long the command may take to end after SIGTERM, before it gets SIGKILL; at most a third of the lease
+    /// counts when that is lost
     #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
     pub(crate) grace: Duration,
+    /// How long the command may run: it gets SIGTERM --grace before. Others get the lock then, whether it has ended
+    /// or not [default: for ever]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) max_hold: Option<Duration>,
+    /// Leave DLOCK_URL, with its password, in the environment of the command
+    #[arg(long)]
+    pub(crate) keep_url: bool,
+    /// Do not say that it waits, and for whom
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -146,6 +160,22 @@ pub(crate) enum Mode {
     Read,
     /// Alone.
     Write,
+}
+
+/// `dlock inspect`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Inspect {
+    /// The name of the lock, such as order:42
+    pub(crate) key: String,
+    /// Look again and again; with --json one line for each look
+    #[arg(long, short)]
+    pub(crate) watch: bool,
+    /// How often to look
+    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "1s", requires = "watch")]
+    pub(crate) interval: Duration,
+    /// Look so many times
+    #[arg(long, short = 'n', value_name = "COUNT", requires = "watch")]
+    pub(crate) count: Option<usize>,
 }
 
 /// `dlock top`.

@@ -1,15 +1,15 @@
 //! `dlock completions`.
 
-use std::io;
-
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
 use crate::args::Args;
 use crate::exit::{Exit, Failure};
+use crate::output;
 
-#[expect(clippy::unnecessary_wraps, reason = "as all commands")]
 pub(crate) fn print(shell: Shell) -> Result<Exit, Failure> {
-    generate(shell, &mut Args::command(), "dlock", &mut io::stdout());
+    let mut script = Vec::new();
+    generate(shell, &mut Args::command(), "dlock", &mut script);
+    output::print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::DONE)
 }

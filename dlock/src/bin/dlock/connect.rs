@@ -2,28 +2,36 @@
 
 use std::time::Duration;
 
-use dlock::{Client, ClientBuilder, Error};
+use dlock::{Client, ClientBuilder};
 
 use crate::args::Common;
+use crate::exit::{Exit, Failure};
 
 /// Settings from the options that all commands have.
-pub(crate) fn builder(common: &Common) -> ClientBuilder {
+pub(crate) fn builder(common: &Common) -> Result<ClientBuilder, Failure> {
+    if common.url.trim().starts_with("memory://") {
+        return Err(Failure::new(
+            Exit::CONFIG,
+            "memory:// is a store inside one process, so nobody else would see its locks; \
+             name a server in --url or DLOCK_URL, such as redis://127.0.0.1:6379",
+        ));
+    }
     let builder = Client::builder()
         .url(&common.url)
         .prefix(&common.prefix)
         .retry_for(common.retry_for);
     // A short patience means short answers too.
     let one = Duration::from_secs(1);
-    builder.response_timeout(one.min(common.retry_for))
+    Ok(builder.response_timeout(one.min(common.retry_for)))
 }
 
 /// Connects with these settings alone.
-pub(crate) async fn connect(common: &Common) -> Result<Client, Error> {
-    builder(common).build().await
+pub(crate) async fn connect(common: &Common) -> Result<Client, Failure> {
+    Ok(builder(common)?.build().await?)
 }
 
 /// The URL without user and password.
-pub(crate) fn shown(url: &str) -> String {
+pub(crate) fn without_login(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, place))) => format!("{scheme}://{place}"),
         _ => url.to_owned(),
@@ -32,7 +40,7 @@ pub(crate) fn shown(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::without_login;
 
     #[test]
     fn passwords_are_not_shown() {
@@ -41,7 +49,7 @@ mod tests {
             ("redis://h:1", "redis://h:1"),
             ("memory://", "memory://"),
         ] {
-            assert_eq!(shown(url), seen);
+            assert_eq!(without_login(url), seen);
         }
     }
 }

@@ -6,6 +6,9 @@ use std::process::ExitCode;
 use dlock::{Error, ErrorKind};
 use serde_json::json;
 
+use crate::escape::shown;
+use crate::output::tell;
+
 /// A code of `sysexits.h`, or the command's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exit(pub(crate) u8);
@@ -19,7 +22,7 @@ impl Exit {
     pub(crate) const BUSY: Self = Self(75);
     pub(crate) const LOST: Self = Self(76);
     const NO_PERMISSION: Self = Self(77);
-    const CONFIG: Self = Self(78);
+    pub(crate) const CONFIG: Self = Self(78);
     pub(crate) const NOT_EXECUTABLE: Self = Self(126);
     pub(crate) const NOT_FOUND: Self = Self(127);
 
@@ -64,9 +67,9 @@ impl Failure {
 
     pub(crate) fn report(self, as_json: bool) -> ExitCode {
         if as_json {
-            eprintln!("{}", json!({"error": self.message, "exit": self.exit.0}));
+            tell(&json!({"error": self.message, "exit": self.exit.0}).to_string());
         } else {
-            eprintln!("dlock: {}", self.message);
+            tell(&format!("dlock: {}", shown(&self.message)));
         }
         self.exit.into()
     }

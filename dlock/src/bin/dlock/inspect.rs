@@ -1,50 +1,100 @@
 //! `dlock inspect`.
 
-use dlock::LockInfo;
+use std::io::{self, IsTerminal};
 
-use crate::args::Common;
+use dlock::{LockInfo, RwLock};
+use ratatui::crossterm::cursor::MoveTo;
+use ratatui::crossterm::queue;
+use ratatui::crossterm::style::Print;
+use ratatui::crossterm::terminal::{self, Clear, ClearType};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::args::{Common, Inspect};
 use crate::connect::connect;
 use crate::duration::short;
+use crate::escape::shown;
 use crate::exit::{Exit, Failure};
-use crate::{json, table};
+use crate::{json, output, table, who};
 
-pub(crate) async fn inspect(common: &Common, key: &str) -> Result<Exit, Failure> {
+pub(crate) async fn inspect(common: &Common, args: &Inspect) -> Result<Exit, Failure> {
     let client = connect(common).await?;
-    let info = client.rw_lock(key)?.inspect().await?;
-    if common.json {
-        println!("{}", json::lock(key, &info));
+    let lock = client.rw_lock(&args.key)?;
+    if args.watch {
+        watch(common, args, &lock).await?;
     } else {
-        print!("{}", text(key, &info));
+        let info = lock.inspect().await?;
+        show(common, args, &info, false)?;
     }
     Ok(Exit::DONE)
 }
 
+/// Looks again and again, until somebody has seen enough.
+async fn watch(common: &Common, args: &Inspect, lock: &RwLock) -> Result<(), Failure> {
+    let mut ticks = interval(args.interval.max(std::time::Duration::from_millis(10)));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let draws = !common.json && io::stdout().is_terminal();
+    if draws {
+        output::print(&drawn(|out| queue!(out, Clear(ClearType::All)))?)?;
+    }
+    let mut looks = 0;
+    while args.count.is_none_or(|count| looks < count) {
+        ticks.tick().await;
+        show(common, args, &lock.inspect().await?, draws)?;
+        looks += 1;
+    }
+    Ok(())
+}
+
+fn show(common: &Common, args: &Inspect, info: &LockInfo, draws: bool) -> io::Result<()> {
+    if common.json {
+        return output::print_json(&json::lock(&args.key, info));
+    }
+    let text = text(&args.key, info);
+    if !draws {
+        return output::print(&text);
+    }
+    let (columns, rows) = terminal::size().unwrap_or((80, 24));
+    let picture = drawn(|out| {
+        queue!(out, MoveTo(0, 0))?;
+        for line in text.lines().take(usize::from(rows).saturating_sub(1)) {
+            let line: String = line.chars().take(columns.into()).collect();
+            queue!(
+                out,
+                Clear(ClearType::CurrentLine),
+                Print(line),
+                Print("\r\n")
+            )?;
+        }
+        queue!(out, Clear(ClearType::FromCursorDown))
+    })?;
+    output::print(&picture)
+}
+
+/// What is written to a terminal by `draw`.
+fn drawn(draw: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<String> {
+    let mut out = Vec::new();
+    draw(&mut out)?;
+    String::from_utf8(out).map_err(io::Error::other)
+}
+
 /// A lock in words.
-pub(crate) fn text(key: &str, info: &LockInfo) -> String {
+fn text(key: &str, info: &LockInfo) -> String {
     let token = match info.last_token {
         Some(token) => format!("last token {token}"),
         None => "no token remembered".to_owned(),
     };
-    let state = info.mode().map_or("free", |mode| match mode {
-        dlock::Mode::Read => "held for reading",
-        dlock::Mode::Write => "held for writing",
-    });
-    let mut text = format!("{key}: {state}, {token}\n");
+    let mut text = format!("{}: {}, {token}\n", shown(key), who::state(info));
     if !info.holders.is_empty() {
-        let mut lines = vec![table::line([
-            "HOLD",
-            "MODE",
-            "LEASE LEFT",
-            "TOKEN",
-            "OWNER",
-        ])];
+        let heading = ["HELD BY", "MODE", "HELD FOR", "LEASE LEFT", "TOKEN", "HOLD"];
+        let mut lines = vec![table::line(heading)];
         for hold in &info.holders {
             lines.push(vec![
-                hold.id.clone(),
+                who::holder(hold),
                 hold.mode.to_string(),
+                short(hold.held_for),
                 short(hold.remaining),
                 hold.token.to_string(),
-                hold.owner.clone().unwrap_or_default(),
+                shown(&hold.id),
             ]);
         }
         text.push('\n');
@@ -52,9 +102,16 @@ pub(crate) fn text(key: &str, info: &LockInfo) -> String {
         text.push_str(&more(info.more_holders));
     }
     if !info.waiters.is_empty() {
-        let mut lines = vec![table::line(["WAITER", "MODE"])];
+        let heading = ["WAITER", "MODE", "WAITING FOR", "PLACE KEPT", "ID"];
+        let mut lines = vec![table::line(heading)];
         for waiter in &info.waiters {
-            lines.push(vec![waiter.id.clone(), waiter.mode.to_string()]);
+            lines.push(vec![
+                who::name(&waiter.id),
+                waiter.mode.to_string(),
+                short(waiter.waiting_for),
+                short(waiter.remaining),
+                shown(&waiter.id),
+            ]);
         }
         text.push('\n');
         text.push_str(&table::render(&lines));

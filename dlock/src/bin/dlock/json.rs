@@ -11,7 +11,9 @@ pub(crate) fn lock(key: &str, info: &LockInfo) -> Value {
         .map(|hold| {
             json!({
                 "id": hold.id,
+                "name": hold.id.split('/').next(),
                 "mode": hold.mode.as_str(),
+                "held_ms": millis(hold.held_for),
                 "lease_left_ms": millis(hold.remaining),
                 "token": hold.token.as_u64(),
                 "owner": hold.owner,
@@ -24,7 +26,9 @@ pub(crate) fn lock(key: &str, info: &LockInfo) -> Value {
         .map(|waiter| {
             json!({
                 "id": waiter.id,
+                "name": waiter.id.split('/').next(),
                 "mode": waiter.mode.as_str(),
+                "waiting_ms": millis(waiter.waiting_for),
                 "place_kept_ms": millis(waiter.remaining),
             })
         })

@@ -5,9 +5,9 @@ use tokio::task::JoinSet;
 
 use crate::args::Common;
 use crate::connect::connect;
-use crate::duration::short;
+use crate::escape::shown;
 use crate::exit::{Exit, Failure};
-use crate::{json, table};
+use crate::{json, output, table, who};
 
 /// How many locks are asked about at the same time.
 const AT_ONCE: usize = 256;
@@ -17,9 +17,9 @@ pub(crate) async fn list(common: &Common, pattern: &str) -> Result<Exit, Failure
     let locks = in_use(&client, pattern).await?;
     if common.json {
         let locks = locks.iter().map(|(key, info)| json::lock(key, info));
-        println!("{}", serde_json::Value::Array(locks.collect()));
+        output::print_json(&serde_json::Value::Array(locks.collect()))?;
     } else {
-        print!("{}", text(&locks));
+        output::print(&text(&locks))?;
     }
     Ok(Exit::DONE)
 }
@@ -56,21 +56,22 @@ pub(crate) fn text(locks: &[(String, LockInfo)]) -> String {
     let mut lines = vec![table::line([
         "LOCK",
         "MODE",
-        "HOLDERS",
-        "WAITING",
+        "HELD FOR",
         "LEASE LEFT",
+        "WAITING",
+        "LONGEST WAIT",
         "HELD BY",
     ])];
     for (key, info) in locks {
-        let longest = info.holders.iter().max_by_key(|hold| hold.remaining);
         lines.push(vec![
-            key.clone(),
+            shown(key),
             info.mode()
                 .map_or_else(|| "free".into(), |mode| mode.to_string()),
-            info.holders.len().to_string(),
+            who::held_for(info),
+            who::lease_left(info),
             info.waiter_count().to_string(),
-            longest.map_or_else(String::new, |hold| short(hold.remaining)),
-            longest.map_or_else(String::new, |hold| hold.id.clone()),
+            who::longest_wait(info),
+            who::held_by(info),
         ]);
     }
     table::render(&lines)

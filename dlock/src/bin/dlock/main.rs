@@ -4,14 +4,17 @@ mod args;
 mod completions;
 mod connect;
 mod duration;
+mod escape;
 mod exit;
 mod inspect;
 mod json;
 mod list;
+mod output;
 mod release;
 mod run;
 mod table;
 mod top;
+mod who;
 
 use std::process::ExitCode;
 
@@ -42,7 +45,7 @@ async fn execute(args: Args) -> Result<Exit, Failure> {
     let Args { common, command } = args;
     match command {
         Command::Run(run) => run::run(&common, run).await,
-        Command::Inspect { key } => inspect::inspect(&common, &key).await,
+        Command::Inspect(args) => inspect::inspect(&common, &args).await,
         Command::List { pattern } => list::list(&common, &pattern).await,
         Command::Top(top) => top::top(&common, top).await,
         Command::Release(release) => release::release(&common, release).await,

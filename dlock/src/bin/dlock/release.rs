@@ -8,21 +8,23 @@ use serde_json::json;
 use crate::args::{Common, Release};
 use crate::connect::connect;
 use crate::duration::short;
+use crate::escape::shown;
 use crate::exit::{Exit, Failure};
+use crate::output;
 
 pub(crate) async fn release(common: &Common, args: Release) -> Result<Exit, Failure> {
     let client = connect(common).await?;
     let lock = client.rw_lock(&args.key)?;
     let info = lock.inspect().await?;
     let Some(hold) = find(&info, &args.hold) else {
-        tell(common, &args, false);
+        tell(common, &args, false)?;
         return Ok(Exit::NO_SUCH_HOLD);
     };
     if !args.yes && !confirmed(&args.key, hold)? {
         return Err(Failure::usage("nothing was released"));
     }
     let released = lock.evict(&hold.id).await?;
-    tell(common, &args, released);
+    tell(common, &args, released)?;
     Ok(if released {
         Exit::DONE
     } else {
@@ -41,13 +43,15 @@ fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
         ));
     }
     eprint!(
-        "{} holds {key} for {} and renews itself while it lives ({} of its lease left).\n\
+        "{} has held {} for {} for {} and renews itself while it lives ({} of its lease left).\n\
          Taking the hold away lets others in while it may still work. Release it? [y/N] ",
-        hold.id,
+        shown(&hold.id),
+        shown(key),
         match hold.mode {
             dlock::Mode::Read => "reading",
             dlock::Mode::Write => "writing",
         },
+        short(hold.held_for),
         short(hold.remaining),
     );
     io::stderr().flush()?;
@@ -59,16 +63,15 @@ fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
     ))
 }
 
-fn tell(common: &Common, args: &Release, released: bool) {
+fn tell(common: &Common, args: &Release, released: bool) -> io::Result<()> {
     let (key, hold) = (&args.key, &args.hold);
     if common.json {
-        println!(
-            "{}",
-            json!({"key": key, "hold": hold, "released": released})
-        );
-    } else if released {
-        println!("{key}: released {hold}");
-    } else {
-        println!("{key}: nobody holds it as {hold}");
+        return output::print_json(&json!({"key": key, "hold": hold, "released": released}));
     }
+    let (key, hold) = (shown(key), shown(hold));
+    output::print(&if released {
+        format!("{key}: released {hold}\n")
+    } else {
+        format!("{key}: nobody holds it as {hold}\n")
+    })
 }

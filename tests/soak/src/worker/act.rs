@@ -161,7 +161,9 @@ async fn several(work: &Work, client: &Client, op: &Op) {
         drop(holdings);
     };
     let outcome = grant.run(body).await;
-    let outcome = outcome.err().map_or("ok".to_owned(), |error| why(&error));
+    let outcome = outcome
+        .err()
+        .map_or("ok".to_owned(), |loss| why(&loss.into_error()));
     for id in ids {
         work.journal.released(id, &outcome);
     }

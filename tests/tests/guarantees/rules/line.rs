@@ -2,7 +2,7 @@
 
 use dlock::__internals::Reply;
 
-use crate::lock::{Lock, PLACE, abandon};
+use crate::lock::{LEASE, Lock, PLACE, abandon};
 
 #[test]
 fn writers_enter_in_the_order_in_which_they_came() {
@@ -119,4 +119,24 @@ fn a_yielding_reader_stays_but_learns_of_a_waiting_writer() {
     assert_eq!(lock.write("writer"), None);
     lock.release("reader");
     assert!(lock.write("writer").is_some());
+}
+
+#[test]
+fn how_long_somebody_holds_and_others_wait_is_counted_from_when_they_came() {
+    let lock = Lock::new();
+    lock.write("holder");
+    lock.pass(PLACE / 2);
+    lock.write("next");
+    lock.renew("holder");
+    for _ in 0..2 {
+        lock.pass(PLACE / 2);
+        lock.write("next");
+    }
+    let info = lock.inspect();
+    assert_eq!(info.holders[0].held_for, PLACE * 3 / 2);
+    assert_eq!(info.holders[0].remaining, LEASE - PLACE);
+    assert_eq!(info.waiters[0].waiting_for, PLACE);
+    assert_eq!(info.waiters[0].remaining, PLACE);
+    lock.release("holder");
+    assert!(lock.inspect().holders[0].held_for.is_zero());
 }

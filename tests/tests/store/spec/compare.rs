@@ -104,7 +104,8 @@ pub(crate) fn says_the_same(record: &Record, info: &LockInfo, now: u64) -> Resul
     same("the holds", &holds, &specified)?;
     let waiting = |line: &Line, mode| {
         let places = line.places.values().filter(|place| place.deadline > now);
-        let places = places.map(|place| (place.id.clone(), mode, place.deadline));
+        let places =
+            places.map(|place| (place.id.clone(), mode, place.deadline, place.since.min(now)));
         places.collect::<Vec<_>>()
     };
     let mut waiters = waiting(&record.writers, Mode::Write);
@@ -117,6 +118,7 @@ pub(crate) fn says_the_same(record: &Record, info: &LockInfo, now: u64) -> Resul
                 waiter.id.clone(),
                 waiter.mode,
                 now + micros(waiter.remaining),
+                now - micros(waiter.waiting_for),
             )
         })
         .collect();

@@ -15,6 +15,23 @@ async fn expressions(wait: Duration) -> Result<(), Error> {
     Ok(())
 }
 
+#[distributed_lock(key = "c", lease = "200ms", max_hold = "200ms")]
+async fn shortest() -> Result<(), Error> {
+    Ok(())
+}
+
+#[distributed_lock(key = "d", lease = "24h")]
+async fn longest() -> Result<(), Error> {
+    Ok(())
+}
+
+/// What the attribute refuses is what the library would: `ui/lease_below_minimum` and `ui/lease_above_maximum`.
+#[test]
+fn the_limits_are_those_of_the_library() {
+    assert_eq!(dlock::MIN_LEASE, Duration::from_millis(200));
+    assert_eq!(dlock::MAX_LEASE, Duration::from_secs(24 * 3600));
+}
+
 #[tokio::test]
 async fn accepted() -> Result<(), Error> {
     let scope = Scope::memory().await?;
@@ -22,6 +39,8 @@ async fn accepted() -> Result<(), Error> {
         .run(async {
             literals().await?;
             expressions(Duration::ZERO).await?;
+            shortest().await?;
+            longest().await?;
             Ok(())
         })
         .await

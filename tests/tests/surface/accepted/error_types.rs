@@ -1,5 +1,7 @@
-use dlock::distributed_lock;
+use std::io;
+
 use dlock::testing::Scope;
+use dlock::{LockResult, distributed_lock};
 
 #[derive(Debug, thiserror::Error)]
 enum AppError {
@@ -40,6 +42,39 @@ async fn with_alias() -> Alias<u64> {
     Ok(1)
 }
 
+/// The remedies that the compiler's message names.
+#[distributed_lock(key = "a", on_busy = |error| Err(io::Error::other(error)))]
+async fn with_a_foreign_error() -> io::Result<u64> {
+    Ok(1)
+}
+
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Done,
+    NotLocked,
+}
+
+impl LockResult for Outcome {
+    fn from_lock_error(_: dlock::Error) -> Self {
+        Self::NotLocked
+    }
+}
+
+#[distributed_lock(key = "a")]
+async fn with_a_type_of_its_own() -> Outcome {
+    Outcome::Done
+}
+
+#[distributed_lock(key = "a")]
+async fn with_any_error<E: From<dlock::Error>>() -> Result<u64, E> {
+    Ok(1)
+}
+
+#[distributed_lock(key = "a")]
+async fn with_anything<R: LockResult>(value: R) -> R {
+    value
+}
+
 #[tokio::test]
 async fn accepted() -> Result<(), dlock::Error> {
     let scope = Scope::memory().await?;
@@ -54,7 +89,14 @@ async fn accepted() -> Result<(), dlock::Error> {
             assert_eq!(with_eyre("1").await.ok(), Some(1));
             assert_eq!(with_box("1").await.ok(), Some(1));
             assert_eq!(with_alias().await.ok(), Some(1));
+            assert_eq!(with_a_foreign_error().await.ok(), Some(1));
+            assert_eq!(with_a_type_of_its_own().await, Outcome::Done);
+            assert_eq!(with_any_error::<AppError>().await.ok(), Some(1));
             scope.client().shutdown().await?;
+            assert!(with_a_foreign_error().await.is_err());
+            assert_eq!(with_a_type_of_its_own().await, Outcome::NotLocked);
+            assert!(with_any_error::<AppError>().await.is_err());
+            assert_eq!(with_anything(Outcome::Done).await, Outcome::NotLocked);
             assert!(matches!(with_thiserror(true).await, Err(AppError::Lock(_))));
             Ok(())
         })

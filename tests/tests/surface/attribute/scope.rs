@@ -1,6 +1,6 @@
 //! The scope for users' tests.
 
-use dlock::testing::Scope;
+use dlock::testing::{Scope, carry};
 use dlock::{Error, Mode, distributed_lock};
 
 #[distributed_lock(key = "order:{order_id}", wait = "none")]
@@ -55,4 +55,59 @@ async fn a_scope_can_be_carried_into_a_spawned_task() -> Result<(), Error> {
     spawned.await.expect("no panic")?;
     scope.assert_took("order:1", Mode::Read);
     Ok(())
+}
+
+/// Code under test that spawns.
+async fn look_at_all(orders: [u64; 3]) -> Result<(), Error> {
+    let tasks = orders.map(|order_id| tokio::spawn(carry(async move { look(order_id).await })));
+    for task in tasks {
+        task.await.expect("no panic")?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn tasks_that_a_body_spawns_join_its_scope() -> Result<(), Error> {
+    let (one, two) = (Scope::memory().await?, Scope::memory().await?);
+    let (first, second) = tokio::join!(
+        one.run(look_at_all([1, 2, 3])),
+        two.run(look_at_all([4, 5, 6]))
+    );
+    first.and(second)?;
+    for (scope, orders) in [(one, 1..4), (two, 4..7)] {
+        for order_id in orders {
+            scope.assert_took(&format!("order:{order_id}"), Mode::Read);
+        }
+        assert_eq!(scope.taken().len(), 3);
+    }
+    assert!(Scope::current().is_none());
+    let alone = carry(async { Scope::current().is_none() });
+    assert!(alone.await, "there is nothing to carry");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_guard_is_shown_in_one_line() -> Result<(), Error> {
+    #[distributed_lock(key = "order:7", mode = "read", guard = lock)]
+    async fn show() -> Result<[String; 2], Error> {
+        Ok([format!("{lock:?}"), format!("{lock:#?}")])
+    }
+    let shown = Scope::memory().await?.run(show()).await?;
+    for shown in shown {
+        assert!(
+            shown.starts_with("Held { lock: \"order:7\", mode: Read, token: "),
+            "{shown}"
+        );
+        assert!(shown.ends_with("lost: false }"), "{shown}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_client_the_error_says_how_tests_get_one() {
+    let error = look(1).await.expect_err("nothing is installed here");
+    assert!(
+        error.to_string().contains("dlock::testing::Scope"),
+        "{error}"
+    );
 }

@@ -72,3 +72,48 @@ async fn refused_names_and_settings_are_code_78() {
     let said = say(&["--url", "http://x", "list"]).await;
     assert_eq!(said.code, 78, "{said:?}");
 }
+
+#[tokio::test]
+async fn a_store_in_memory_is_refused_as_nobody_else_would_see_its_locks() {
+    for url in ["memory://", " memory://shared"] {
+        for command in [
+            &["run", "--key", "x", "--", "echo", "ran"][..],
+            &["inspect", "x"],
+            &["list"],
+            &["top"],
+            &["release", "x", "--hold", "y", "--yes"],
+        ] {
+            let said = say(&[&["--url", url], command].concat()).await;
+            assert_eq!(said.code, 78, "{said:?}");
+            assert!(said.err.contains("memory://"), "{said:?}");
+            assert!(said.out.is_empty(), "{said:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn it_speaks_tls() {
+    let arguments = ["--retry-for", "300ms", "--url", "rediss://127.0.0.1:1"];
+    let said = say(&[&arguments[..], &["list"]].concat()).await;
+    assert_eq!(
+        said.code, 69,
+        "nobody is there, which it found out: {said:?}"
+    );
+}
+
+/// `dlock list | head`: whoever reads may have seen enough.
+#[tokio::test]
+async fn nobody_who_reads_is_no_reason_to_panic() {
+    let (read, write) = std::io::pipe().expect("a pipe");
+    drop(read);
+    let child = tokio::process::Command::new(dlock_tests::dlock_tool())
+        .args(["completions", "bash"])
+        .stdout(write)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let output = child.wait_with_output().await.expect("it ends");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(!err.contains("panicked"), "{err}");
+    assert_eq!(output.status.code(), Some(70), "{err}");
+}

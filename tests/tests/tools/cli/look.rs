@@ -1,6 +1,10 @@
 //! `inspect`, `list`, `release` and `completions`.
 
-use crate::tool::{Tool, say};
+use std::time::Duration;
+
+use dlock_tests::wait_for;
+
+use crate::tool::{Tool, WITHIN, say};
 
 #[tokio::test]
 async fn inspect_tells_who_holds_the_lock() {
@@ -11,6 +15,7 @@ async fn inspect_tells_who_holds_the_lock() {
     assert_eq!(said.code, 0, "{said:?}");
     for part in [
         "order:42: held for writing",
+        "HELD FOR",
         "LEASE LEFT",
         "workflow-7",
         "test/",
@@ -27,6 +32,56 @@ async fn inspect_tells_who_holds_the_lock() {
     assert!((20_000..=30_000).contains(&left), "{left}");
     let free = tool.say(&["inspect", "never-used"]).await;
     assert_eq!(free.out, "never-used: free, no token remembered\n");
+}
+
+#[tokio::test]
+async fn how_long_somebody_holds_and_others_wait_is_shown_with_their_names() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("slow").expect("valid");
+    let guard = lock.write().await.expect("free");
+    let waiter = dlock::Client::builder()
+        .url(tool.url())
+        .prefix(tool.prefix());
+    let waiter = waiter.name("web-2").build().await.expect("the servers run");
+    let wanted = waiter.rw_lock("slow").expect("valid");
+    let wanted = tokio::spawn(async move { wanted.read().await });
+    let long = Duration::from_millis(1200);
+    let info = wait_for(WITHIN, "somebody waits for long", || async {
+        let info = tool.info("slow").await;
+        let long = info.waiters.first()?.waiting_for >= long;
+        long.then_some(info)
+    })
+    .await;
+    let held = info.holders[0].held_for;
+    assert!(held >= info.waiters[0].waiting_for, "{info:?}");
+    assert!(
+        info.waiters[0].remaining > Duration::from_secs(1),
+        "its place is kept: {info:?}"
+    );
+
+    let json = tool.say(&["inspect", "slow", "--json"]).await.json();
+    for (who, time) in [
+        (&json["holders"][0], "held_ms"),
+        (&json["waiters"][0], "waiting_ms"),
+    ] {
+        let ms = who[time].as_u64().expect("a number");
+        assert!((1200..30_000).contains(&ms), "{json}");
+    }
+    assert_eq!(json["holders"][0]["name"], "test");
+    assert_eq!(json["waiters"][0]["name"], "web-2");
+    let said = tool.say(&["inspect", "slow"]).await.out;
+    for part in ["HELD BY", "HELD FOR", "WAITING FOR", "test ", "web-2 "] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for command in ["list", "top"] {
+        let said = tool.say(&[command]).await.out;
+        for part in ["HELD BY", "HELD FOR", "LONGEST WAIT", "test"] {
+            assert!(said.contains(part), "{command}, {part}: {said}");
+        }
+    }
+    guard.release().await.expect("held to the end");
+    let next = wanted.await.expect("no panic").expect("its turn");
+    next.release().await.expect("held to the end");
 }
 
 #[tokio::test]

@@ -1,6 +1,9 @@
 //! `dlock run`, when the lease is lost.
 
-use dlock_tests::{RedisServer, shared_server};
+use std::time::Duration;
+
+use dlock::__internals::Script;
+use dlock_tests::{FaultProxy, RedisServer, request_of, shared_server, wait_until};
 
 use crate::tool::{Tool, WITHIN, told, wait_gone};
 
@@ -70,4 +73,47 @@ async fn a_loss_noticed_only_at_the_release_is_told_too() {
     run.touch("go");
     let status = run.wait(WITHIN).await;
     assert_eq!(status.code(), Some(76), "{}", run.output());
+}
+
+#[tokio::test]
+async fn a_hold_that_is_lost_before_the_command_starts_starts_none() {
+    let server = shared_server().await;
+    let proxy = FaultProxy::start(server.addr());
+    // Passed on, the lock lasts as long as a place in the line until it has been renewed, which it never is.
+    proxy.mute_request(request_of(Script::Renew), usize::MAX);
+    let tool = Tool::on(&proxy.url()).await;
+    let others = dlock::Client::builder()
+        .url(&server.url())
+        .prefix(tool.prefix());
+    let others = others.build().await.expect("the server runs");
+    let lock = others.rw_lock("early").expect("valid");
+    let guard = lock.write().await.expect("free");
+    let run = tool.start(&["--key", "early"], "echo ran=1");
+    // By then it listens: the grant comes as a message.
+    wait_until(WITHIN, "the tool has waited for a while", || async {
+        let waiters = lock.inspect().await.expect("answers").waiters;
+        let waited = waiters.first().map(|waiter| waiter.waiting_for);
+        waited > Some(Duration::from_secs(1))
+    })
+    .await;
+    guard.release().await.expect("held to the end");
+    let status = run.wait(WITHIN).await;
+    assert_eq!(status.code(), Some(76), "{}", run.output());
+    assert!(run.output().contains("was not started"), "{}", run.output());
+    assert!(!run.output().contains("ran=1"), "{}", run.output());
+}
+
+#[tokio::test]
+async fn the_command_is_told_to_end_before_max_hold_is_over() {
+    let tool = Tool::on(&shared_server().await.url()).await;
+    let options = ["--key", "long", "--max-hold", "3s", "--grace", "1s"];
+    let script = "trap 'echo told=TERM; exit 3' TERM; echo ready=1; while :; do sleep 0.02; done";
+    let run = tool.start(&options, script);
+    told(&run, "told").await;
+    let info = tool.info("long").await;
+    let status = run.wait(WITHIN).await;
+    assert_eq!(status.code(), Some(76), "{}", run.output());
+    assert!(run.output().contains("--max-hold"), "{}", run.output());
+    assert!(info.holders.len() <= 1, "nobody but the tool: {info:?}");
+    tool.wait_free("long").await;
 }

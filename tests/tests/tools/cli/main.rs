@@ -1,10 +1,14 @@
 //! The command-line tool against real servers.
 
 mod errors;
+mod lines;
 mod look;
 mod loss;
+mod names;
 mod run;
 mod signals;
 mod terminal;
 mod tool;
 mod top;
+mod waiting;
+mod watch;

@@ -95,3 +95,37 @@ async fn readers_share_and_the_lease_is_renewed_while_the_command_runs() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn the_command_does_not_see_the_password() {
+    let tool = Tool::on_cluster().await;
+    let script = "echo url=${DLOCK_URL-none}";
+    for (options, url) in [(&[][..], "none"), (&["--keep-url"], tool.url())] {
+        let output = tokio::process::Command::new(dlock_tests::dlock_tool())
+            .args(["--prefix", tool.prefix(), "run", "--key", "secret"])
+            .args(options)
+            .args(["--", "sh", "-c", script])
+            .env("DLOCK_URL", tool.url())
+            .output()
+            .await
+            .expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(out, format!("url={url}\n"), "{options:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_time_without_a_unit_counts_seconds() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("bare").expect("valid");
+    let guard = lock.write().await.expect("free");
+    let start = Instant::now();
+    let run = ["run", "--key", "bare", "--wait", "1", "--", "true"];
+    assert_eq!(tool.say(&run).await.code, 75);
+    assert!(start.elapsed() >= Duration::from_secs(1));
+    guard.release().await.expect("held to the end");
+    let help = tool.say(&["run", "--help"]).await.out;
+    let help: Vec<_> = help.split_whitespace().collect();
+    assert!(help.join(" ").contains("a bare number counts seconds"));
+}

@@ -53,3 +53,16 @@ async fn while_it_waits_they_end_it_and_its_place_in_line_is_given_up() {
     assert!(!run.output().contains("ran"));
     guard.release().await.expect("held to the end");
 }
+
+#[tokio::test]
+async fn a_command_that_ignores_being_told_to_end_is_killed_after_its_grace() {
+    let tool = Tool::on_cluster().await;
+    let script = "trap '' TERM; sleep 600 & echo child=$!; while :; do sleep 0.02; done";
+    let run = tool.start(&["--key", "deaf", "--grace", "300ms"], script);
+    let child = told(&run, "child").await;
+    send(&run, Signal::TERM);
+    assert_eq!(run.wait(WITHIN).await.code(), Some(137));
+    assert!(run.output().contains("killed"), "{}", run.output());
+    wait_gone(&child).await;
+    assert!(tool.info("deaf").await.holders.is_empty(), "given back");
+}

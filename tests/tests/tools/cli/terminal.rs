@@ -14,6 +14,12 @@ use rustix::{
     termios::{Winsize, tcsetwinsize},
 };
 
+/// Columns and rows.
+pub(crate) type Size = (u16, u16);
+
+pub(crate) const SMALL: Size = (80, 24);
+pub(crate) const LARGE: Size = (120, 40);
+
 /// The tool, and the keyboard and screen that it runs at.
 pub(crate) struct Terminal {
     child: Child,
@@ -22,13 +28,13 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str], (columns, rows): Size) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&ours).expect("it is ours");
         unlockpt(&ours).expect("it is ours");
         let size = Winsize {
-            ws_row: 24,
-            ws_col: 80,
+            ws_row: rows,
+            ws_col: columns,
             ws_xpixel: 0,
             ws_ypixel: 0,
         };

@@ -49,6 +49,14 @@ impl Tool {
         }
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     pub(crate) fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         [&["--url", &self.url, "--prefix", &self.prefix], more].concat()
     }

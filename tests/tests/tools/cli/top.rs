@@ -2,7 +2,7 @@
 
 use dlock_tests::wait_until;
 
-use crate::terminal::Terminal;
+use crate::terminal::{LARGE, SMALL, Terminal};
 use crate::tool::{Tool, WITHIN};
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn it_prints_json_lines_with_rates() {
 async fn q_ends_it_even_if_the_input_ends_too() {
     let tool = Tool::on_cluster().await;
     for _ in 0..5 {
-        let mut terminal = Terminal::start(&tool.arguments(&["top"]));
+        let mut terminal = Terminal::start(&tool.arguments(&["top"]), SMALL);
         wait_until(WITHIN, "it shows its keys", || async {
             terminal.shown().contains("quit")
         })
@@ -52,6 +52,21 @@ async fn q_ends_it_even_if_the_input_ends_too() {
             }
             let ended = terminal.ended();
             async move { ended }
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_line_names_every_key() {
+    let tool = Tool::on_cluster().await;
+    for size in [SMALL, LARGE] {
+        let terminal = Terminal::start(&tool.arguments(&["top"]), size);
+        wait_until(WITHIN, "it shows its keys", || async {
+            let shown = terminal.shown();
+            ["Esc", "PgUp", "PgDn", "Home", "End", "space", "sort"]
+                .iter()
+                .all(|key| shown.contains(key))
         })
         .await;
     }

@@ -5,10 +5,20 @@ use std::path::{Path, PathBuf};
 use crate::files::PACKAGE;
 
 /// From the package's folder.
-pub(crate) const PAGES: [&str; 3] = ["../README.md", "README.md", "../examples/README.md"];
+pub(crate) const PAGES: [&str; 4] = [
+    "../README.md",
+    "../CONTRIBUTING.md",
+    "README.md",
+    "../examples/README.md",
+];
 
 /// Pages whose code names files, and the folders from which it does.
-pub(crate) const NAMING: [&str; 3] = ["../DESIGN.md", "../README.md", "README.md"];
+pub(crate) const NAMING: [&str; 4] = [
+    "../DESIGN.md",
+    "../README.md",
+    "../CONTRIBUTING.md",
+    "README.md",
+];
 const FOLDERS: [&str; 3] = ["..", "../dlock/src", "tests"];
 
 /// The files and folders that a page links to.

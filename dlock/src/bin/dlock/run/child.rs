@@ -1,6 +1,5 @@
 //! The command.
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -9,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Command;
 
 use super::signals::Came;
+use crate::args::{Run, URL};
 use crate::exit::{Exit, Failure};
 
 /// A running command.
@@ -20,8 +20,9 @@ pub(super) struct Child {
 }
 
 impl Child {
-    pub(super) fn spawn(command: &[OsString], key: &str, token: u64) -> Result<Self, Failure> {
-        let (program, arguments) = command
+    pub(super) fn spawn(args: &Run, token: u64) -> Result<Self, Failure> {
+        let (program, arguments) = args
+            .command
             .split_first()
             .ok_or_else(|| Failure::usage("there is no command to run"))?;
         // In a terminal it stays where Ctrl-C reaches it and where it may read.
@@ -29,9 +30,12 @@ impl Child {
         let mut command = Command::new(program);
         command
             .args(arguments)
-            .env("DLOCK_KEY", key)
+            .env("DLOCK_KEY", &args.key)
             .env("DLOCK_TOKEN", token.to_string())
             .kill_on_drop(true);
+        if !args.keep_url {
+            command.env_remove(URL);
+        }
         if leads {
             command.process_group(0);
         }

@@ -1,19 +1,46 @@
 //! What is told while a command runs.
 
+use dlock::LockInfo;
 use serde_json::{Value, json};
 
-/// Tells what happens, on stderr: everything as JSON, only trouble as text.
+use crate::escape::shown;
+use crate::output::tell;
+use crate::{json as locks, who};
+
+/// Tells what happens, on stderr: everything as JSON; as text only trouble, and that it waits.
 #[derive(Debug, Clone)]
 pub(super) struct Events {
     key: String,
     json: bool,
+    quiet: bool,
 }
 
 impl Events {
-    pub(super) fn new(key: &str, json: bool) -> Self {
+    pub(super) fn new(key: &str, json: bool, quiet: bool) -> Self {
         Self {
             key: key.to_owned(),
             json,
+            quiet,
+        }
+    }
+
+    pub(super) fn waiting(&self, info: &LockInfo) {
+        if self.quiet {
+            return;
+        }
+        if self.json {
+            let lock = locks::lock(&self.key, info);
+            self.print(
+                "waiting",
+                &json!({"holders": lock["holders"], "waiting": info.waiter_count()}),
+            );
+        } else {
+            self.say(&format!(
+                "waiting; {} by {} for {}",
+                who::state(info),
+                who::held_by(info),
+                who::held_for(info),
+            ));
         }
     }
 
@@ -27,6 +54,13 @@ impl Events {
         self.trouble(
             "lost",
             "the lease was lost or cannot be renewed; stopping the command",
+        );
+    }
+
+    pub(super) fn time_is_up(&self) {
+        self.trouble(
+            "max_hold",
+            "--max-hold is nearly over; stopping the command",
         );
     }
 
@@ -48,8 +82,12 @@ impl Events {
         if self.json {
             self.print(event, &json!({"message": message}));
         } else {
-            eprintln!("dlock: {}: {message}", self.key);
+            self.say(message);
         }
+    }
+
+    fn say(&self, message: &str) {
+        tell(&format!("dlock: {}: {}", shown(&self.key), shown(message)));
     }
 
     fn print(&self, event: &str, more: &Value) {
@@ -57,6 +95,6 @@ impl Events {
         if let (Some(line), Some(more)) = (line.as_object_mut(), more.as_object()) {
             line.extend(more.clone());
         }
-        eprintln!("{line}");
+        tell(&line.to_string());
     }
 }

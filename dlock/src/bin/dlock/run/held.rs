@@ -53,10 +53,19 @@ impl Held {
     }
 
     /// Waits for the first renewal: a lock that another holder passed on lasts only as long as a place
-    /// in the line until then, and the command must not start on so little.
-    pub(super) async fn confirmed(&self, notice: Duration) {
+    /// in the line until then, and the command must not start on so little. Fails if it is lost instead.
+    pub(super) async fn confirmed(&self, notice: Duration) -> Result<(), Failure> {
         let poll = Duration::from_millis(2);
-        while self.lease_left() <= notice && !self.lease_left().is_zero() {
+        loop {
+            let left = self.lease_left();
+            if left > notice {
+                return Ok(());
+            }
+            if left.is_zero() {
+                let message =
+                    "the lease was lost before the command could start; it was not started";
+                return Err(Failure::new(Exit::LOST, message));
+            }
             tokio::time::sleep(poll).await;
         }
     }

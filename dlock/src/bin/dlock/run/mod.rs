@@ -5,6 +5,7 @@ mod events;
 mod held;
 mod signals;
 mod supervise;
+mod waiting;
 
 use std::time::Duration;
 
@@ -20,14 +21,19 @@ use child::{Child, exit_of};
 use events::Events;
 use held::Held;
 use signals::Signals;
-use supervise::supervise;
+use supervise::{Limits, supervise};
 
 /// How long giving back may take when nobody waits for it any more.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-pub(crate) async fn run(common: &Common, args: Run) -> Result<Exit, Failure> {
+pub(crate) async fn run(common: &Common, mut args: Run) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
-    let client = builder(common).lease(args.lease);
+    let mut client = builder(common)?;
+    if let Some(max_hold) = args.max_hold {
+        args.lease = args.lease.min(max_hold);
+        client = client.max_hold(max_hold);
+    }
+    let client = client.lease(args.lease);
     // A signal while there is no command yet is for dlock itself.
     let client = tokio::select! {
         client = client.build() => client?,
@@ -46,18 +52,31 @@ async fn with_client(
     signals: &mut Signals,
 ) -> Result<Exit, Failure> {
     let lock = client.rw_lock(&args.key)?;
+    let events = Events::new(&args.key, common.json, args.quiet);
+    let notice = args.grace.min(args.lease / 3);
     let began = Instant::now();
-    let held = tokio::select! {
-        held = Held::acquire(&lock, args) => held?,
+    let taken = async {
+        let held = Held::acquire(&lock, args).await?;
+        let since = Instant::now();
+        held.confirmed(notice).await?;
+        Ok::<_, Failure>((held, since))
+    };
+    let (held, since) = tokio::select! {
+        taken = taken => taken?,
+        never = waiting::tell(&lock, &events) => match never {},
         came = signals.next() => return Ok(came.exit()),
     };
-    let events = Events::new(&args.key, common.json);
     events.held(held.token(), millis(began.elapsed()));
 
-    let grace = args.grace.min(args.lease / 3);
-    held.confirmed(grace).await;
-    let mut child = Child::spawn(&args.command, &args.key, held.token())?;
-    let end = supervise(&mut child, &held, grace, signals, &events).await?;
+    let mut child = Child::spawn(args, held.token())?;
+    let limits = Limits {
+        grace: args.grace,
+        notice,
+        over: args
+            .max_hold
+            .and_then(|max_hold| since.checked_add(max_hold)),
+    };
+    let end = supervise(&mut child, &held, limits, signals, &events).await?;
 
     let exit = if end.lost {
         // Dropping the guard gives back what there is to give back.

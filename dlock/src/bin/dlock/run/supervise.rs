@@ -1,5 +1,6 @@
-//! Watching the command and the lease.
+//! Watching the command, the lease and the time.
 
+use std::future::pending;
 use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -12,6 +13,17 @@ use super::events::Events;
 use super::held::Held;
 use super::signals::Signals;
 
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// How long the command may take to end when dlock was told to.
+    pub(super) grace: Duration,
+    /// How long it may take when the lease ends, and how long before the end it is told so.
+    pub(super) notice: Duration,
+    /// When the lock will have been held for long enough.
+    pub(super) over: Option<Instant>,
+}
+
 /// How the command ended.
 pub(super) struct End {
     pub(super) status: ExitStatus,
@@ -19,37 +31,50 @@ pub(super) struct End {
     pub(super) lost: bool,
 }
 
-/// Waits for the command's end, and sees to it when the lease ends first.
+/// Waits for the command's end, and sees to it when it has to come.
 pub(super) async fn supervise(
     child: &mut Child,
     held: &Held,
-    grace: Duration,
+    limits: Limits,
     signals: &mut Signals,
     events: &Events,
 ) -> io::Result<End> {
+    let (mut lost, mut kill_at) = (false, None);
+    let over = limits.over.map(|over| over - limits.notice);
     loop {
-        tokio::select! {
-            status = child.ended() => {
-                return Ok(End { status: status?, lost: false });
+        let within = tokio::select! {
+            status = child.ended() => return Ok(End { status: status?, lost }),
+            came = signals.next() => {
+                child.forward(came);
+                (came.0 == Signal::TERM).then_some(limits.grace)
             }
-            came = signals.next() => child.forward(came),
-            () = held.nearly_lost(grace) => break,
-        }
-    }
-    events.lost();
-    child.signal(Signal::TERM);
-    let patience = Instant::now() + grace;
-    loop {
-        tokio::select! {
-            status = child.ended() => {
-                return Ok(End { status: status?, lost: true });
+            () = held.nearly_lost(limits.notice), if !lost => {
+                lost = true;
+                events.lost();
+                child.signal(Signal::TERM);
+                Some(limits.notice)
             }
-            came = signals.next() => child.forward(came),
-            () = sleep_until(patience) => break,
-        }
+            () = at(over), if !lost => {
+                lost = true;
+                events.time_is_up();
+                child.signal(Signal::TERM);
+                Some(limits.notice)
+            }
+            () = at(kill_at) => break,
+        };
+        let end = within.and_then(|within| Instant::now().checked_add(within));
+        kill_at = kill_at.into_iter().chain(end).min();
     }
     events.killed();
     child.signal(Signal::KILL);
     let status = child.ended().await?;
-    Ok(End { status, lost: true })
+    Ok(End { status, lost })
+}
+
+/// Completes at that time, or never.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
+    }
 }

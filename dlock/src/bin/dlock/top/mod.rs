@@ -11,9 +11,10 @@ use std::io::{self, IsTerminal};
 use tokio::sync::watch;
 
 use crate::args::{Common, Top};
-use crate::connect::{connect, shown};
+use crate::connect::{connect, without_login};
+use crate::escape::shown;
 use crate::exit::{Exit, Failure};
-use crate::list;
+use crate::{list, output};
 
 use model::Picture;
 use sampler::Sampler;
@@ -23,7 +24,8 @@ pub(crate) async fn top(common: &Common, args: Top) -> Result<Exit, Failure> {
         return Err(Failure::usage("--interval must be at least 100ms"));
     }
     let client = connect(common).await?;
-    let place = format!("{}  prefix {}", shown(&common.url), common.prefix);
+    let place = format!("{}  prefix {}", without_login(&common.url), common.prefix);
+    let place = shown(&place);
     let sampler = Sampler::new(client.clone(), args.pattern, args.interval);
     let interactive = args.count.is_none() && !common.json && io::stdout().is_terminal();
     let (sender, mut pictures) = watch::channel(Picture::default());
@@ -60,10 +62,10 @@ async fn print(
             return Err(trouble.into());
         }
         if as_json {
-            println!("{}", picture.to_json());
+            output::print_json(&picture.to_json())?;
         } else {
             let locks: Vec<_> = picture.rows.iter().map(model::Row::to_pair).collect();
-            print!("{}", list::text(&locks));
+            output::print(&list::text(&locks))?;
         }
         printed += 1;
     }

@@ -38,20 +38,6 @@ impl Row {
         self.info.mode().map_or("free", Mode::as_str)
     }
 
-    /// The client of the hold that lasts longest, and how many more there are.
-    pub(super) fn held_by(&self) -> String {
-        let longest = self.info.holders.iter().max_by_key(|hold| hold.remaining);
-        let Some(hold) = longest else {
-            return String::new();
-        };
-        let client = hold.id.split('/').next().unwrap_or_default();
-        let owner = hold.owner.as_deref().unwrap_or(client);
-        match self.info.holders.len() {
-            1 => owner.to_owned(),
-            n => format!("{owner} +{}", n - 1),
-        }
-    }
-
     pub(super) fn to_pair(&self) -> (String, LockInfo) {
         (self.name.clone(), self.info.clone())
     }

@@ -148,6 +148,7 @@ impl Lock {
             deadline: until,
             ear: ear(place),
             nonce: place.nonce,
+            since: now,
             index: 0,
             before: 0,
         });

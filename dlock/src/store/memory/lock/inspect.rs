@@ -19,6 +19,7 @@ impl Lock {
                 mode: hold.mode,
                 remaining: Duration::from_micros(hold.deadline - now),
                 token: FencingToken::new(hold.token),
+                held_for: Duration::from_micros(now.saturating_sub(hold.token)),
                 owner: hold.owner.as_deref().map(str::to_owned),
             })
             .collect();
@@ -32,6 +33,7 @@ impl Lock {
                 id: waiter.id.to_string(),
                 mode: waiter.mode,
                 remaining: Duration::from_micros(waiter.deadline - now),
+                waiting_for: Duration::from_micros(now.saturating_sub(waiter.since)),
             })
             .collect();
         let more_waiters = cut(&mut waiters);

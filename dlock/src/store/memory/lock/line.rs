@@ -16,6 +16,7 @@ pub(super) struct Waiter {
     pub(super) deadline: u64,
     pub(super) ear: Ear,
     pub(super) nonce: Nonce,
+    pub(super) since: u64,
     /// A reader's number.
     pub(super) index: u64,
     /// The number of the last reader who came before a writer.

@@ -64,9 +64,10 @@ if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-
     local deadline, changes = string.format('%d', at + place_lease), nil
     if deadline > x then -- For the long way.
     elseif field ~= '' then
-      local who, till, before, heard = string.match(call('HGET', lock, field) or '', '^(%S+) (%d+) (%d+) (%d) ')
+      local who, till, before, heard, since = string.match(call('HGET', lock, field) or '',
+        '^(%S+) (%d+) (%d+) (%d) %S+ (%d+) ')
       if who == id and till > at and heard ~= '2' then
-        changes = {field, id .. ' ' .. deadline .. ' ' .. before .. ' ' .. ear .. ' ' .. nonce .. ' '}
+        changes = {field, id .. ' ' .. deadline .. ' ' .. before .. ' ' .. ear .. ' ' .. nonce .. ' ' .. since .. ' '}
       end
     else
       local line = mode == 'w' and w or r
@@ -78,7 +79,8 @@ if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-
         local before = mode == 'w' and string.match(r, '^1 %d+ %d+ %d+ (%d+) ') or '0'
         tail = tail + 1
         local place = (mode == 'w' and 'W' or 'R') .. tail
-        changes = {place, id .. ' ' .. deadline .. ' ' .. before .. ' ' .. ear .. ' ' .. nonce .. ' ', '?' .. id, place,
+        changes = {place, id .. ' ' .. deadline .. ' ' .. before .. ' ' .. ear .. ' ' .. nonce .. ' ' .. at .. ' ',
+          '?' .. id, place,
           mode == 'w' and 'w' or 'r', '1 ' .. count + 1 .. ' ' .. head .. ' ' .. front .. ' ' .. tail .. rest}
       end
     end
@@ -189,7 +191,8 @@ if place_lease == 0 then
 end
 promise(now + place_lease)
 local known_place = place
-place = place or {id = id, line = mode == 'w' and W or R, before = mode == 'w' and R.tail or 0, owner = owner}
+place = place or {id = id, line = mode == 'w' and W or R, before = mode == 'w' and R.tail or 0, since = now,
+  owner = owner}
 place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce
 if known_place then write_waiter(place) else join(place) end
 commit(known_place)

@@ -3,8 +3,9 @@
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 how many holds, and how many waiters, to list at most
 -- Returns  {last token, holds, waiters, more holds, more waiters}
---          holds    flat: id, mode, us left, token, owner ('' = the hold stands for itself), ...
---          waiters  flat, writers first, each line in order: id, mode, us left of the place, ...
+--          holds    flat: id, mode, us left, token, us since then, owner ('' = the hold stands for itself), ...
+--          waiters  flat, writers first, each line in order: id, mode, us left of the place, us since it was taken (0 if
+--                   the clock has been set back further), ...
 --          more     how many records were not looked at, of whom some may be over
 local call = redis.call
 local lock, id, owner, pub, known = KEYS[1], '', '', nil, {}
@@ -18,16 +19,18 @@ for k = 1, listed do
   local of = get1('h' .. k)
   local mode, deadline, token, _, label = match(get1('+' .. of), '^(%a) (%d+) (%d+) (%d+) (.*)$')
   if tonumber(deadline) > now then
-    for _, value in ipairs({of, mode, deadline - now, tonumber(token), label}) do holds[#holds + 1] = value end
+    for _, value in ipairs({of, mode, deadline - now, tonumber(token), now - token, label}) do
+      holds[#holds + 1] = value
+    end
   end
 end
 local seen = 0
 for _, line in ipairs({W, R}) do
   pass_along(line, line.head, line.tail, function(_, waiter)
-    if #waiters >= 3 * most then return true end
+    if #waiters >= 4 * most then return true end
     seen = seen + (waiter and 1 or 0)
     if waiter and waiter.deadline > now then
-      for _, value in ipairs({waiter.id, line == W and 'w' or 'r', waiter.deadline - now}) do
+      for _, value in ipairs({waiter.id, line == W and 'w' or 'r', waiter.deadline - now, max(now - waiter.since, 0)}) do
         waiters[#waiters + 1] = value
       end
     end

@@ -57,7 +57,8 @@ if plain and mine and w and not short[5] and not short[7] and string.sub(h, 1, 6
   local record = (kind == 83 or kind == 80) and token > short[1] and #token == #short[1] -- 'S', 'P'
     and until_then and until_then > token and front and call('HGET', lock, 'W' .. front)
   if record and record ~= '' then
-    local who, deadline, before, ear, nonce, of = string.match(record, '^(%S+) (%d+) (%d+) (%d) (%S+) (.*)$')
+    local who, deadline, before, ear, nonce, since, of = string.match(record,
+      '^(%S+) (%d+) (%d+) (%d) (%S+) (%d+) (.*)$')
     if deadline > token and ear ~= '2' and of == '' then
       local after = count ~= '1'
         and string.format('1 %d %d %d %s', count - 1, head == front and front + 1 or head, front + 1, tail) or ''
@@ -75,7 +76,7 @@ if plain and mine and w and not short[5] and not short[7] and string.sub(h, 1, 6
       local heard = redis.pcall(kind == 83 and 'SPUBLISH' or 'PUBLISH', channel, who .. ' ' .. nonce .. ' ' .. token)
       if type(heard) == 'number' and heard > 0 then return 1 end
       unheard = {id = who, i = tonumber(front), deadline = tonumber(deadline), before = tonumber(before), ear = ear,
-        nonce = nonce, owner = ''}
+        nonce = nonce, since = since, owner = ''}
       id = who
     end
   end

@@ -22,14 +22,15 @@ pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
     };
     let last = int(last)?;
     let mut holders = holds
-        .chunks_exact(5)
+        .chunks_exact(6)
         .map(|hold| {
             Some(HoldInfo {
                 id: text(&hold[0])?.to_owned(),
                 mode: mode(&hold[1])?,
                 remaining: Duration::from_micros(int(&hold[2])?),
                 token: FencingToken::new(int(&hold[3])?),
-                owner: text(&hold[4])
+                held_for: Duration::from_micros(int(&hold[4])?),
+                owner: text(&hold[5])
                     .filter(|owner| !owner.is_empty())
                     .map(str::to_owned),
             })
@@ -40,12 +41,13 @@ pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
         last_token: token(last),
         holders,
         waiters: waiters
-            .chunks_exact(3)
+            .chunks_exact(4)
             .map(|waiter| {
                 Some(WaiterInfo {
                     id: text(&waiter[0])?.to_owned(),
                     mode: mode(&waiter[1])?,
                     remaining: Duration::from_micros(int(&waiter[2])?),
+                    waiting_for: Duration::from_micros(int(&waiter[3])?),
                 })
             })
             .collect::<Option<_>>()?,

@@ -6,35 +6,40 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use crate::duration::short;
+use crate::escape::shown;
 use crate::top::model::Row;
+use crate::who;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, row: &Row) {
     let block = Block::new()
         .borders(Borders::TOP)
-        .title(format!(" {} ", row.name));
+        .title(format!(" {} ", shown(&row.name)));
     let lines = details(row, usize::from(area.height.saturating_sub(1)));
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Holders and waiters, in so many lines.
+/// Holders and waiters, for how long they have been so, in so many lines.
 fn details(row: &Row, room: usize) -> Vec<Line<'static>> {
     let holders = row.info.holders.iter().map(|hold| {
         Line::raw(format!(
-            "holds  {:5} {:>6}  {}  token {}{}",
+            "holds  {:5} {:>6}  {}  lease {}  token {}  {}",
             hold.mode,
+            short(hold.held_for),
+            who::holder(hold),
             short(hold.remaining),
-            hold.id,
             hold.token,
-            hold.owner
-                .as_ref()
-                .map_or_else(String::new, |owner| format!("  owner {owner}")),
+            shown(&hold.id),
         ))
     });
-    let waiters = row
-        .info
-        .waiters
-        .iter()
-        .map(|waiter| Line::raw(format!("waits  {:5}         {}", waiter.mode, waiter.id)));
+    let waiters = row.info.waiters.iter().map(|waiter| {
+        Line::raw(format!(
+            "waits  {:5} {:>6}  {}  {}",
+            waiter.mode,
+            short(waiter.waiting_for),
+            who::name(&waiter.id),
+            shown(&waiter.id),
+        ))
+    });
     let mut lines: Vec<_> = holders.chain(waiters).collect();
     if lines.len() > room || row.info.more_holders + row.info.more_waiters > 0 {
         lines.truncate(room.saturating_sub(1));

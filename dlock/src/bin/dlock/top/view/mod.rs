@@ -13,6 +13,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, TableState};
 
 use super::model::Picture;
+use crate::escape::shown;
 
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +72,7 @@ impl View {
             KeyCode::PageDown => self.step(10),
             KeyCode::PageUp => self.step(-10),
             KeyCode::Home => self.step(isize::MIN),
+            KeyCode::End => self.step(isize::MAX),
             _ => {}
         }
         true
@@ -125,23 +127,22 @@ impl View {
         if let Some(row) = selected.and_then(|at| self.picture.rows.get(at)) {
             detail::draw(frame, detail, row);
         }
-        let paused = if self.paused {
-            "paused, p goes on"
-        } else {
-            "p pause"
-        };
+        let pause = if self.paused { "go on" } else { "pause" };
         let order = match self.order {
             Order::Waiting => "waiting",
             Order::Changes => "changes",
             Order::Name => "name",
         };
-        let help = format!("q quit  up/down select  s sort ({order})  {paused}");
+        // Eighty columns have room for all of it, whatever the order.
+        let help = format!(
+            "q Esc quit  ↑↓ j k PgUp PgDn Home End select  s sort ({order})  p space {pause}"
+        );
         frame.render_widget(Paragraph::new(help).style(Color::DarkGray), keys);
     }
 
     fn totals(&self) -> Line<'static> {
         if let Some(trouble) = &self.picture.trouble {
-            return Line::styled(trouble.to_string(), Color::Red);
+            return Line::styled(shown(&trouble.to_string()), Color::Red);
         }
         if self.picture.scans == 0 {
             return Line::raw("looking ...");

@@ -7,42 +7,45 @@ use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row, Table, TableState};
 
 use super::attention;
-use crate::duration::short;
+use crate::escape::shown;
 use crate::top::model;
+use crate::who;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, rows: &[model::Row], state: &mut TableState) {
     let number = |text: String| Cell::from(Line::from(text).alignment(Alignment::Right));
     let heading = Row::new([
         Cell::from("LOCK"),
         Cell::from("MODE"),
-        number("HOLD".into()),
-        number("WAIT".into()),
-        number("CHG/s".into()),
+        number("HELD".into()),
         number("LEASE".into()),
+        number("WAIT".into()),
+        number("LONGEST".into()),
+        number("CHG/s".into()),
         Cell::from("HELD BY"),
     ]);
-    // The figures and the gaps take 30; three fifths of the rest are for the name.
-    let width = area.width.saturating_sub(30) * 3 / 5;
+    // The figures and the gaps take 41; three fifths of the rest are for the name.
+    let width = area.width.saturating_sub(41) * 3 / 5;
     let rows = rows.iter().map(|row| {
-        let lease = row.info.holders.iter().map(|hold| hold.remaining).max();
         Row::new([
-            Cell::from(cut(&row.name, width.into())),
+            Cell::from(cut(&shown(&row.name), width.into())),
             Cell::from(row.mode()),
-            number(row.info.holders.len().to_string()),
+            number(who::held_for(&row.info)),
+            number(who::lease_left(&row.info)),
             number(row.info.waiter_count().to_string()),
+            number(who::longest_wait(&row.info)),
             number(rate(row.rate)),
-            number(lease.map_or_else(String::new, short)),
-            Cell::from(row.held_by()),
+            Cell::from(who::held_by(&row.info)),
         ])
         .style(attention(!row.info.waiters.is_empty()))
     });
     let widths = [
         Constraint::Length(width),
         Constraint::Length(5),
-        Constraint::Length(4),
-        Constraint::Length(4),
-        Constraint::Length(5),
         Constraint::Length(6),
+        Constraint::Length(6),
+        Constraint::Length(4),
+        Constraint::Length(7),
+        Constraint::Length(5),
         Constraint::Fill(1),
     ];
     let table = Table::new(rows, widths)

@@ -40,11 +40,15 @@ async fn picture() -> Picture {
 }
 
 fn lines(view: &mut View) -> Vec<String> {
-    let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a terminal");
+    lines_of(view, 80, 24)
+}
+
+fn lines_of(view: &mut View, columns: u16, rows: u16) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
     terminal.draw(|frame| view.draw(frame)).expect("drawn");
     let buffer = terminal.backend().buffer();
     let text: Vec<&str> = buffer.content().iter().map(Cell::symbol).collect();
-    text.chunks(80)
+    text.chunks(columns.into())
         .map(|line| line.concat().trim_end().to_owned())
         .collect()
 }
@@ -62,7 +66,7 @@ async fn eighty_by_twenty_four_shows_everything() {
     assert!(shown[4].ends_with("web-1"));
     assert!(shown[15].contains("a-name-much-longer-than-its-column-is-wide"));
     assert!(shown[16].starts_with("holds  write"));
-    assert!(shown[23].starts_with("q quit"));
+    assert!(shown[23].starts_with("q Esc quit"));
 }
 
 #[tokio::test]
@@ -86,4 +90,58 @@ async fn keys_sort_select_pause_and_quit() {
     view.take(Picture::default());
     assert!(lines(&mut view)[3].contains("a-name"), "paused");
     assert!(!view.press(KeyCode::Char('q')));
+}
+
+#[tokio::test]
+async fn the_last_line_names_every_key_in_every_state() {
+    let mut view = View::new(String::new());
+    view.take(picture().await);
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        for key in ['s', 's', 's', 'p', 'p'] {
+            view.press(KeyCode::Char(key));
+            let shown = lines_of(&mut view, columns, rows);
+            let help = shown.last().expect("there are lines");
+            for key in [
+                "q Esc quit",
+                "↑↓",
+                "j k",
+                "PgUp PgDn",
+                "Home End select",
+                "s sort",
+                "p space",
+            ] {
+                assert!(help.contains(key), "{key}: {help}");
+            }
+            assert!(help.ends_with("pause") || help.ends_with("go on"), "{help}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn how_long_it_is_held_and_names_that_move_cursors_are_shown() {
+    let client = dlock::Client::builder().name("web-1");
+    let client = client.build().await.expect("memory is always there");
+    let lock = client.rw_lock("evil\u{1b}[2J\nname").expect("valid");
+    let _guard = lock.write().await.expect("free");
+    let info = lock.inspect().await.expect("answers");
+    let name = lock.key().name().to_owned();
+    let rows = vec![Row {
+        name,
+        info,
+        rate: 0.0,
+    }];
+    let mut view = View::new(String::new());
+    view.take(Picture {
+        rows,
+        scans: 1,
+        ..Picture::default()
+    });
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let shown = lines_of(&mut view, columns, rows);
+        for heading in ["LOCK", "HELD", "LEASE", "LONGEST", "HELD BY"] {
+            assert!(shown[2].contains(heading), "{}", shown[2]);
+        }
+        assert!(shown[3].contains(r"evil\u{1b}[2J\nname"), "{}", shown[3]);
+        assert!(shown[3].contains("ms") && shown[3].ends_with("web-1"));
+    }
 }

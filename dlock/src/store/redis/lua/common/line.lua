@@ -2,14 +2,14 @@
 -- Before it stand record.lua, commit.lua and holds.lua.
 
 local function read_waiter(line, i, record)
-  local who, deadline, before, ear, nonce, of = match(record, '^(%S+) (%d+) (%d+) (%d) (%S+) (.*)$')
+  local who, deadline, before, ear, nonce, since, of = match(record, '^(%S+) (%d+) (%d+) (%d) (%S+) (%d+) (.*)$')
   return {id = who, line = line, i = i, deadline = tonumber(deadline), before = tonumber(before), ear = ear,
-    nonce = nonce, owner = of}
+    nonce = nonce, since = tonumber(since), owner = of}
 end
 
 local function write_waiter(waiter)
-  set(waiter.line.kind .. waiter.i, fmt('%s %d %d %s %s ', waiter.id, waiter.deadline, waiter.before, waiter.ear,
-    waiter.nonce) .. waiter.owner)
+  set(waiter.line.kind .. waiter.i, fmt('%s %d %d %s %s %d ', waiter.id, waiter.deadline, waiter.before, waiter.ear,
+    waiter.nonce, waiter.since) .. waiter.owner)
 end
 
 local function leave(waiter)

@@ -16,9 +16,9 @@
 --   w        '1 <count> <head> <front> <tail>': the line of writers. Before <front> nobody waits who can hear
 --   r        '1 <count> <head> <front> <tail> <phase> <told>': the line of readers. Those up to <phase> enter
 --            before the next writer, those up to <told> know of it
---   W<i>, R<i>  a waiter: '<id> <deadline> <readers before it> <ear> <nonce> <owner>'. Ear: 0 not subscribed yet,
---            1 hears SPUBLISH, 3 hears PUBLISH, 2 should have heard and has not: the place is kept, but holds
---            nobody up
+--   W<i>, R<i>  a waiter: '<id> <deadline> <readers before it> <ear> <nonce> <since> <owner>'. Ear: 0 not subscribed
+--            yet, 1 hears SPUBLISH, 3 hears PUBLISH, 2 should have heard and has not: the place is kept, but holds
+--            nobody up. It waits since then, which only who looks wants to know
 --   ?<id>    the field of its place
 --   x        until when the key is kept
 --   o        how far the lock's time is ahead of the server's, since the server's clock was set back

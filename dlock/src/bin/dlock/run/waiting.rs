@@ -1,0 +1,31 @@
+//! Saying that it takes long, and who is in the way.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use dlock::RwLock;
+use tokio::time::sleep;
+
+use super::events::Events;
+
+/// Who waits no longer than this need not be told.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often to look whether others hold the lock by now.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// Tells who holds the lock, and whenever that has changed, for as long as somebody waits for it.
+pub(super) async fn tell(lock: &RwLock, events: &Events) -> Infallible {
+    sleep(PATIENCE).await;
+    let mut told: Option<Vec<String>> = None;
+    loop {
+        // The acquire reports what is wrong with the servers.
+        if let Ok(info) = lock.inspect().await {
+            let holders: Vec<_> = info.holders.iter().map(|hold| hold.id.clone()).collect();
+            if !holders.is_empty() && told.as_ref() != Some(&holders) {
+                events.waiting(&info);
+                told = Some(holders);
+            }
+        }
+        sleep(AGAIN).await;
+    }
+}

@@ -1,0 +1,59 @@
+//! Who holds a lock, and who waits, in few words.
+
+use std::time::Duration;
+
+use dlock::{HoldInfo, LockInfo};
+
+use crate::duration::short;
+use crate::escape::shown;
+
+/// The name of the client that an acquisition belongs to.
+pub(crate) fn name(id: &str) -> String {
+    shown(id.split('/').next().unwrap_or_default())
+}
+
+/// The owner of a hold, or the client.
+pub(crate) fn holder(hold: &HoldInfo) -> String {
+    hold.owner.as_deref().map_or_else(|| name(&hold.id), shown)
+}
+
+/// The hold that has lasted longest.
+pub(crate) fn longest(info: &LockInfo) -> Option<&HoldInfo> {
+    info.holders.iter().max_by_key(|hold| hold.held_for)
+}
+
+/// Who has held a lock for longest, and how many more hold it.
+pub(crate) fn held_by(info: &LockInfo) -> String {
+    let Some(hold) = longest(info) else {
+        return String::new();
+    };
+    match info.holder_count() {
+        1 => holder(hold),
+        n => format!("{} +{}", holder(hold), n - 1),
+    }
+}
+
+/// How long that has been.
+pub(crate) fn held_for(info: &LockInfo) -> String {
+    longest(info).map_or_else(String::new, |hold| short(hold.held_for))
+}
+
+/// What is left of its lease.
+pub(crate) fn lease_left(info: &LockInfo) -> String {
+    longest(info).map_or_else(String::new, |hold| short(hold.remaining))
+}
+
+/// How long somebody has waited, of those who are listed.
+pub(crate) fn longest_wait(info: &LockInfo) -> String {
+    let longest: Option<Duration> = info.waiters.iter().map(|waiter| waiter.waiting_for).max();
+    longest.map_or_else(String::new, short)
+}
+
+/// How a lock is held.
+pub(crate) fn state(info: &LockInfo) -> &'static str {
+    match info.mode() {
+        None => "free",
+        Some(dlock::Mode::Read) => "held for reading",
+        Some(dlock::Mode::Write) => "held for writing",
+    }
+}
