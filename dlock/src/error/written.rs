@@ -39,7 +39,7 @@ const MINUTE: u128 = 60 * SECOND;
 
 fn rounded(nanos: u128) -> u128 {
     let mut digit = 1;
-    if nanos % MILLISECOND > 0 {
+    if !nanos.is_multiple_of(MILLISECOND) {
         while nanos / digit >= 100 {
             digit *= 10;
         }

@@ -99,7 +99,7 @@ impl Store {
                 options.connect_timeout = timeouts.connect;
                 options.response_timeout = timeouts.response;
                 let deadline = Instant::now() + timeouts.retry_for;
-                let store = RedisStore::connect(options, client, deadline).await?;
+                let store = RedisStore::connect(*options, client, deadline).await?;
                 return Ok(Self::Redis(store));
             }
         };

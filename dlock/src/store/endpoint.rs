@@ -9,7 +9,7 @@ pub enum Endpoint {
     /// In this process, under a name.
     Memory(String),
     /// On Redis.
-    Redis(RedisOptions),
+    Redis(Box<RedisOptions>),
 }
 
 impl Endpoint {
@@ -28,7 +28,9 @@ impl Endpoint {
         };
         match scheme {
             "memory" => Ok(Self::Memory(rest.to_owned())),
-            "redis" | "rediss" | "valkey" | "valkeys" => read_url(scheme, rest).map(Self::Redis),
+            "redis" | "rediss" | "valkey" | "valkeys" => {
+                read_url(scheme, rest).map(|options| Self::Redis(Box::new(options)))
+            }
             other => invalid(format!(
                 "unknown URL scheme `{}://`; use `redis://`, `rediss://` (TLS) or `memory://`",
                 other.chars().take(20).collect::<String>()
@@ -89,7 +91,7 @@ mod tests {
 
     fn redis(url: &str) -> RedisOptions {
         match Endpoint::parse(url).expect(url) {
-            Endpoint::Redis(options) => options,
+            Endpoint::Redis(options) => *options,
             Endpoint::Memory(_) => panic!("{url}"),
         }
     }

@@ -142,7 +142,7 @@ pub(crate) struct Run {
     /// or not [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) max_hold: Option<Duration>,
-    /// Leave DLOCK_URL, with its password, in the environment of the command
+    /// Leave the URL, with its password, in the environment of the command
     #[arg(long)]
     pub(crate) keep_url: bool,
     /// Do not say that it waits, and for whom

@@ -1,6 +1,7 @@
 //! What a server says, in errors.
 
 use std::error::Error as _;
+use std::fmt::Write;
 
 use dlock::Error;
 use dlock_tests::{Impostor, Lie, connect, shared_server, unique_prefix};
@@ -12,7 +13,7 @@ fn shown(error: &Error) -> String {
     let mut shown = format!("{error} {error:?}");
     let mut source = error.source();
     while let Some(cause) = source {
-        shown += &format!(" {cause} {cause:?}");
+        write!(shown, " {cause} {cause:?}").expect("a string takes all");
         source = cause.source();
     }
     shown

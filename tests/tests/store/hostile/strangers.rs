@@ -31,10 +31,10 @@ async fn outside_of_a_cluster_nobody_is_followed() {
         let line = format!("{redirect} 1 {}", stranger.addr());
         let seduced = Arc::new(AtomicBool::new(false));
         let now = Arc::clone(&seduced);
-        let seducer = Impostor::start(server.addr(), move |asked| {
+        let impostor = Impostor::start(server.addr(), move |asked| {
             (asked.is_script() && now.load(Ordering::Relaxed)).then(|| Lie::error(&line))
         });
-        let url = server.url_of_port(seducer.addr().port());
+        let url = server.url_of_port(impostor.addr().port());
         let client = settings(&url).build().await.expect("all is well so far");
         seduced.store(true, Ordering::Relaxed);
         let lock = client.rw_lock("one").expect("a good name");
@@ -54,7 +54,7 @@ async fn a_server_that_says_it_is_a_cluster_by_now_is_not_believed() {
     let port = stranger.addr().port();
     let seduced = Arc::new(AtomicBool::new(false));
     let now = Arc::clone(&seduced);
-    let seducer = Impostor::start(server.addr(), move |asked| {
+    let impostor = Impostor::start(server.addr(), move |asked| {
         if !now.load(Ordering::Relaxed) {
             return None;
         }
@@ -68,13 +68,13 @@ async fn a_server_that_says_it_is_a_cluster_by_now_is_not_believed() {
             .is_script()
             .then(|| Lie::error("CLUSTERDOWN The cluster is down"))
     });
-    let url = server.url_of_port(seducer.addr().port());
+    let url = server.url_of_port(impostor.addr().port());
     let client = settings(&url).build().await.expect("all is well so far");
     seduced.store(true, Ordering::Relaxed);
     let lock = client.rw_lock("one").expect("a good name");
     let error = lock.try_write().await.expect_err("nobody to ask");
     assert!(error.is_unavailable(), "{error:?}");
-    let surveyed = seducer.heard().iter().any(|words| *words == ["HELLO"]);
+    let surveyed = impostor.heard().iter().any(|words| *words == ["HELLO"]);
     assert!(surveyed, "the client has asked around");
     assert!(!knows(&stranger), "{:?}", stranger.heard());
 }
@@ -92,7 +92,7 @@ async fn in_a_cluster_only_trusted_hosts_are_told_the_password() {
             let stranger = stranger(&server);
             let port = stranger.addr().port();
             let line = format!("MOVED 1 localhost:{port}");
-            let seducer = Impostor::start(server.addr(), move |asked| {
+            let impostor = Impostor::start(server.addr(), move |asked| {
                 let (host, port) = if moved {
                     ("127.0.0.1", asked.port)
                 } else {
@@ -106,7 +106,7 @@ async fn in_a_cluster_only_trusted_hosts_are_told_the_password() {
                 }
                 (moved && asked.is_script()).then(|| Lie::error(&line))
             });
-            let url = format!("{}{trusted}", server.url_of_port(seducer.addr().port()));
+            let url = format!("{}{trusted}", server.url_of_port(impostor.addr().port()));
             let outcome = connect_in_time(settings(&url));
             if is_told {
                 outcome.expect("the stranger serves locks");

@@ -83,7 +83,7 @@ pub(crate) fn options(url: &str) -> RedisOptions {
     match Endpoint::parse(url) {
         Ok(Endpoint::Redis(mut options)) => {
             options.prefix = unique_prefix();
-            options
+            *options
         }
         other => panic!("{other:?}"),
     }

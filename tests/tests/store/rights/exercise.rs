@@ -134,7 +134,7 @@ async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
     options.prefix.clone_from(&user.prefix);
     let client = ClientId::new("exercise");
     let soon = || Instant::now() + patience();
-    let store = match RedisStore::connect(options, &client, soon()).await {
+    let store = match RedisStore::connect(*options, &client, soon()).await {
         Ok(store) => store,
         Err(error) => return vec![Err(error)],
     };

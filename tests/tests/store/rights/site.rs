@@ -12,7 +12,7 @@ pub(crate) const PASSWORD: &str = "pw";
 
 /// One server, or a cluster.
 pub(crate) enum Site {
-    Server(RedisServer),
+    Server(Box<RedisServer>),
     Cluster(RedisCluster),
 }
 
@@ -40,7 +40,7 @@ impl Site {
     }
 
     pub(crate) async fn server() -> Self {
-        Self::Server(RedisServer::start_with(&Self::options()).await)
+        Self::Server(Box::new(RedisServer::start_with(&Self::options()).await))
     }
 
     pub(crate) async fn cluster() -> Self {

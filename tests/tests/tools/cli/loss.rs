@@ -83,7 +83,7 @@ async fn a_hold_that_is_lost_before_the_command_starts_starts_none() {
     proxy.mute_request(request_of(Script::Renew), usize::MAX);
     let tool = Tool::on(&proxy.url()).await;
     let others = dlock::Client::builder()
-        .url(&server.url())
+        .url(server.url())
         .prefix(tool.prefix());
     let others = others.build().await.expect("the server runs");
     let lock = others.rw_lock("early").expect("valid");

@@ -99,25 +99,22 @@ impl Certificates {
 
     fn roots(&self) -> Result<RootCertStore, Error> {
         let mut roots = RootCertStore::empty();
-        match &self.trust.authorities {
-            Some(pem) => {
-                for certificate in certificates(pem, "the certificates of authorities")? {
-                    roots.add(certificate).map_err(|error| {
-                        invalid(format!(
-                            "one of the certificates of authorities is none: {error}"
-                        ))
-                    })?;
-                }
+        if let Some(pem) = &self.trust.authorities {
+            for certificate in certificates(pem, "the certificates of authorities")? {
+                roots.add(certificate).map_err(|error| {
+                    invalid(format!(
+                        "one of the certificates of authorities is none: {error}"
+                    ))
+                })?;
             }
-            None => {
-                let native = rustls_native_certs::load_native_certs();
-                roots.add_parsable_certificates(native.certs);
-                if roots.is_empty() {
-                    return Err(invalid(format!(
-                        "this system has no certificates of authorities ({:?}); name a file with `tls_ca_file`",
-                        native.errors
-                    )));
-                }
+        } else {
+            let native = rustls_native_certs::load_native_certs();
+            roots.add_parsable_certificates(native.certs);
+            if roots.is_empty() {
+                return Err(invalid(format!(
+                    "this system has no certificates of authorities ({:?}); name a file with `tls_ca_file`",
+                    native.errors
+                )));
             }
         }
         Ok(roots)
