@@ -6,6 +6,7 @@ use std::time::Duration;
 use dlock::__internals::{ClientId, Endpoint, Extent, HoldId, Op, RedisStore, Stray, lock_key};
 use dlock::{Client, Error, Mode};
 use dlock_tests::{builder, scaled, slot_of_lock};
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::site::{Site, User};
@@ -17,6 +18,9 @@ fn patience() -> Duration {
 
 /// For how long a subscription lingers, and some more.
 const LINGER: Duration = Duration::from_secs(7);
+
+/// Held by the user who moves a slot, which is the same for all: the prefix is not in a lock's hash tag.
+static MOVING: Mutex<()> = Mutex::const_new(());
 
 /// The errors of a user who does all that there is to do.
 pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
@@ -41,11 +45,13 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
         note(outcome);
     }
     if let Site::Cluster(cluster) = site {
+        let alone = MOVING.lock().await;
         let slot = slot_of_lock(&user.prefix, "moving");
         let to = (cluster.master_of(slot).await + 1) % cluster.len();
         let migration = cluster.begin_migration(slot, to).await;
         note(take(&one, "moving").await);
         migration.finish().await;
+        drop(alone);
     }
     // What was subscribed lingers, and goes then.
     tokio::time::sleep(LINGER).await;
