@@ -92,16 +92,24 @@ impl Engine {
                 let mut net = self.net.borrow_mut();
                 let slow = net.path(of, node).slow + net.pace.base + net.pace.jitter;
                 let one = net.streams.get(stream);
-                one.is_some_and(|one| {
-                    let held = one.last_up > now + slow && !one.hung_up;
-                    one.hung_up |= held;
-                    held
-                })
+                one.is_some_and(|one| one.last_up > now + slow)
             };
             if held {
-                self.send_up(stream, Parcel::Hangup(stream));
-                self.change(stream, State::Reset);
+                self.cut_off(stream);
             }
+        }
+    }
+
+    /// A connection breaks for the client; what it has sent arrives all the same.
+    pub(super) fn cut_off(&self, stream: u64) {
+        let fresh = {
+            let mut net = self.net.borrow_mut();
+            let one = net.streams.get(stream);
+            one.is_some_and(|one| !std::mem::replace(&mut one.hung_up, true))
+        };
+        if fresh {
+            self.send_up(stream, Parcel::Hangup(stream));
+            self.change(stream, State::Reset);
         }
     }
 

@@ -1,0 +1,77 @@
+//! Three tasks on one lock, three operations each, and a late copy of one request.
+//!
+//! * the tasks: three processes, or two of which one has two tasks. The third begins 0.8 ms late, or as late as the first
+//!   slice of the others may end;
+//! * what each of them does: one of [`LIVES`];
+//! * the copy: of any of the first [`REQUESTS`] that the first or the last process sends, once they are connected. Its
+//!   connection breaks as it leaves, so that it is sent again; this one arrives after one of [`DELAYS`].
+
+use super::Choices;
+use super::setup::{op, plan};
+use crate::engine::{MS, Nanos};
+use crate::plan::{Breaks, Fault, Op, Patience, Plan};
+
+/// Before that clients connect.
+const CONNECTED: Nanos = 2 * MS;
+
+const REQUESTS: usize = 12;
+
+/// The last ones are about as long as a request is valid, and longer than a lease.
+const DELAYS: [Nanos; 6] = [MS, 3 * MS, 8 * MS, 20 * MS, 90 * MS, 250 * MS];
+
+/// When the third task begins.
+const BEGINS: [Nanos; 2] = [4 * MS / 5, 8 * MS];
+
+/// What a task may do.
+const LIVES: [fn() -> Vec<Op>; 6] = [
+    || vec![op(true, 2 * MS); 3],
+    || vec![op(false, 2 * MS); 3],
+    || vec![op(true, 2 * MS), op(false, 2 * MS), op(true, 2 * MS)],
+    || {
+        let hasty = Op {
+            patience: Patience::For(3 * MS),
+            ..op(true, 2 * MS)
+        };
+        vec![hasty; 3]
+    },
+    || {
+        let dropped = |poll| Op {
+            cancel: Some(poll),
+            ..op(true, 2 * MS)
+        };
+        vec![dropped(2), dropped(4), op(true, 2 * MS)]
+    },
+    || {
+        let tried = Op {
+            patience: Patience::Try,
+            ..op(true, 2 * MS)
+        };
+        vec![tried.clone(), op(false, 2 * MS), tried]
+    },
+];
+
+/// How many cases there are.
+pub(super) fn cases() -> u64 {
+    let lives = LIVES.len().pow(3);
+    (2 * lives * BEGINS.len() * 2 * REQUESTS * DELAYS.len()) as u64
+}
+
+/// The plan of a case.
+pub(super) fn plan_of(case: u64) -> Plan {
+    let mut choices = Choices::of(case);
+    let apart = choices.next(2) == 0;
+    let mut tasks = [(); 3].map(|()| LIVES[choices.next(LIVES.len())]());
+    tasks[1][0].rest = 2 * MS / 5;
+    tasks[2][0].rest = BEGINS[choices.next(BEGINS.len())];
+    let last = if apart { 2 } else { 1 };
+    let process = [0, last][choices.next(2)];
+    let after = u32::try_from(choices.next(REQUESTS)).unwrap_or(0);
+    let copy = Fault::HoldBack {
+        process,
+        node: 0,
+        after,
+        delay: DELAYS[choices.next(DELAYS.len())],
+        breaks: Breaks::AtOnce,
+    };
+    plan(&tasks, apart, Some((CONNECTED, copy)))
+}
