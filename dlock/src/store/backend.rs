@@ -11,7 +11,7 @@ use crate::key::LockKey;
 use crate::metrics;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// Where a client's locks live. An enum rather than a trait object: a call then costs neither an
 /// allocation nor an indirection.
@@ -60,7 +60,7 @@ impl Listening {
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token if
     /// the lock has been passed on.
-    pub(crate) async fn woken(&self) -> Option<(FencingToken, Origin)> {
+    pub(crate) async fn woken(&self) -> Option<(ServerToken, Origin)> {
         match self {
             Self::Memory(listener) => listener.woken().await,
             Self::Redis(listening) => listening.woken().await,

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use crate::protocol::{HoldId, Message, Nonce};
 use crate::random::HashMap;
 use crate::sync::Mutex;
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// A server: a message and an answer belong together only if they are from the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ struct Ear {
     /// What a grant has to repeat.
     nonce: Nonce,
     /// The token of a grant, and who sent it.
-    granted: Mutex<Option<(FencingToken, Origin)>>,
+    granted: Mutex<Option<(ServerToken, Origin)>>,
     notify: Notify,
 }
 
@@ -118,7 +118,7 @@ impl Listener {
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token, and who sent it, if
     /// the lock has been passed on; otherwise it is time to look.
-    pub async fn woken(&self) -> Option<(FencingToken, Origin)> {
+    pub async fn woken(&self) -> Option<(ServerToken, Origin)> {
         self.ear.notify.notified().await;
         self.ear.granted.lock().take()
     }

@@ -83,6 +83,11 @@ impl Engine {
         self.net.borrow_mut().path(of, node).hold_back = Some(hold_back);
     }
 
+    /// If none was.
+    pub(crate) fn hold_back_no_more(&self, of: ProcId, node: NodeId) {
+        self.net.borrow_mut().path(of, node).hold_back = None;
+    }
+
     /// The connections on which something is held back break for the client; what is held back arrives all the same.
     pub(crate) fn break_held(&self, of: ProcId, node: NodeId) {
         let now = self.now();

@@ -61,7 +61,7 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
                 if breaks == Breaks::Late {
                     engine.break_held(of, node);
                 }
-                at_work.then(delay, |_, _| {});
+                at_work.then(delay, move |engine, _| engine.hold_back_no_more(of, node));
             });
         }
         Fault::Reset {

@@ -12,6 +12,7 @@ use crate::judges::{Excuse, Scope};
 use crate::plan::Fault;
 use crate::server::{NodeId, Promotion, WakeOrder};
 
+/// Where clocks differ, a lock has the time of the one that was ahead: a loss of it loses that, too.
 pub(super) fn excuse(
     sim: &Sim,
     what: &'static str,
@@ -24,7 +25,7 @@ pub(super) fn excuse(
         scope,
         at: sim.engine.now(),
         deposed,
-        tokens,
+        tokens: tokens || any_clocks_differ(sim),
     };
     let locks = Sim::locks(&sim.plan);
     sim.judges.excuse(&sim.engine, excuse, locks);
@@ -37,6 +38,11 @@ pub(super) fn clocks_differ(sim: &Sim, one: NodeId, other: NodeId) -> bool {
         let times = [one, other].map(|node| fleet.server_micros(now, node));
         times[0].abs_diff(times[1]) > MOST_APART
     })
+}
+
+fn any_clocks_differ(sim: &Sim) -> bool {
+    let nodes: Vec<NodeId> = sim.engine.fleet(|fleet| fleet.nodes().collect());
+    nodes.iter().any(|node| clocks_differ(sim, nodes[0], *node))
 }
 
 /// Deadlines go with a lock to another server as absolute times: where clocks differ, leases do.

@@ -52,8 +52,8 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, o
     });
 }
 
-/// Does a step when its time has come and both servers answer. If one of them is no master any more, the migration is
-/// over: on most versions its successor knows nothing of it.
+/// Does a step when its time has come and both servers answer. If one of them is no master any more, or only takes itself
+/// for one, the migration is over: on most versions its successor knows nothing of it.
 fn step(
     at_work: AtWork,
     migration: Migration,
@@ -65,9 +65,10 @@ fn step(
         let up =
             |node: NodeId| engine.fleet(|fleet| fleet.is_alive(node) && !fleet.is_asleep(node));
         let serves = |node: NodeId| engine.fleet(|fleet| fleet.role(node) == Role::Master);
+        let theirs = engine.fleet(|fleet| both.contains(&fleet.owner(migration.slot)));
         if !both.into_iter().all(up) {
             step(at_work, migration, 50 * MS, act);
-        } else if both.into_iter().all(serves) {
+        } else if theirs && both.into_iter().all(serves) {
             act(engine, at_work);
         } else {
             engine.with_fleet(|fleet, now| fleet.migrate_abandon(now, &migration));
@@ -145,17 +146,24 @@ fn bring_back(
             return;
         }
         if source_first {
-            let sim = at_work.sim();
-            for lock in locks_in(sim, migration.slot) {
-                let what = "a slot closed where it came from first";
-                excuse(sim, what, Scope::Lock(lock), None, false);
-            }
+            excuse_source_first(at_work.sim(), migration.slot);
         }
         step(at_work, migration, then, move |engine, at_work| {
+            if source_first {
+                excuse_source_first(at_work.sim(), migration.slot);
+            }
             engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
             moved(&at_work, migration);
         });
     });
+}
+
+/// From the one end to the other two servers serve it.
+fn excuse_source_first(sim: &Sim, slot: u16) {
+    for lock in locks_in(sim, slot) {
+        let what = "a slot closed where it came from first";
+        excuse(sim, what, Scope::Lock(lock), None, false);
+    }
 }
 
 fn locks_in(sim: &Sim, slot: u16) -> Vec<usize> {

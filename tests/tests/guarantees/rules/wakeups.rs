@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{Listener, Message, Nonce, Origin, Wakeups, fencing_token};
+use dlock::__internals::{Listener, Message, Nonce, Origin, ServerToken, Wakeups};
 
 use crate::lock::{LEASE, Lock, PLACE, abandon, id, release};
 
@@ -27,11 +27,14 @@ fn a_release_passes_the_lock_on_for_as_long_as_the_place_was_kept() {
     let info = lock.inspect();
     assert_eq!(info.holders.len(), 1);
     assert!(info.holders[0].id.starts_with("next"));
-    assert!(info.holders[0].token.as_u64() > first);
+    assert!(ServerToken::behind(info.holders[0].token).as_u64() > first);
     assert_eq!(info.holders[0].remaining, PLACE * 3 / 4);
     assert!(info.waiters.is_empty());
     // Who has not heard of it and looks gets the same grant, for the whole lease.
-    assert_eq!(lock.write("next"), Some(info.holders[0].token.as_u64()));
+    assert_eq!(
+        lock.write("next"),
+        Some(ServerToken::behind(info.holders[0].token).as_u64())
+    );
     assert_eq!(lock.inspect().holders[0].remaining, LEASE);
 }
 
@@ -119,7 +122,7 @@ async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
     let granted = |nonce| Message::Granted {
         hold: hold.clone(),
         nonce,
-        token: fencing_token(7),
+        token: ServerToken::new(7),
     };
     // A late copy of the first request, before anybody listened, may have been the last to reach the record.
     for (nonce, believed) in [(Nonce::NOBODY, false), (Nonce::of(&hold), true)] {

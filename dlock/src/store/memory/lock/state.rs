@@ -107,14 +107,9 @@ impl Lock {
                 self.acquire(&ask, at, post)
             }
             Op::Renew { hold, lease } => self.renew(hold, after(now, whole_millis(*lease)), now),
-            Op::Release {
-                hold,
-                handed,
-                stray,
-                ..
-            } => {
+            Op::Release { hold, stray, .. } => {
                 self.bury(hold, *stray, valid_until, at);
-                self.release(hold, *handed, at, post)
+                self.release(hold, at, post)
             }
             Op::Abandon { hold, stray } => {
                 self.bury(hold, *stray, valid_until, at);
@@ -122,14 +117,12 @@ impl Lock {
             }
             Op::Yield {
                 hold,
-                handed,
                 lease,
                 seen,
                 stray,
             } => {
                 let slice = Slice {
                     id: hold,
-                    handed: *handed,
                     lease: whole_millis(*lease),
                     seen: *seen,
                 };

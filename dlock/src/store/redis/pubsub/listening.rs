@@ -7,7 +7,7 @@ use super::channel::Name;
 use super::hearing::PubSub;
 use crate::protocol::HoldId;
 use crate::store::{Listener, Origin};
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// Hears the wake-ups of one hold until dropped.
 #[must_use = "dropping it stops listening"]
@@ -57,7 +57,7 @@ impl Listening {
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time.
-    pub async fn woken(&self) -> Option<(FencingToken, Origin)> {
+    pub async fn woken(&self) -> Option<(ServerToken, Origin)> {
         self.listener.woken().await
     }
 }

@@ -2,7 +2,7 @@
 
 use redis::Value;
 
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// A number, which a script may have left as text.
 pub(super) fn int(value: &Value) -> Option<u64> {
@@ -22,7 +22,10 @@ pub(super) fn text(value: &Value) -> Option<&str> {
     }
 }
 
-/// The lock's last token; 0 stands for none.
-pub(super) fn token(number: u64) -> Option<FencingToken> {
-    (number > 0).then(|| FencingToken::new(number))
+/// The lock's last token, or none yet; nothing if it cannot be one.
+pub(super) fn last_token(number: u64) -> Option<Option<ServerToken>> {
+    match number {
+        0 => Some(None),
+        number => ServerToken::said(number).map(Some),
+    }
 }
