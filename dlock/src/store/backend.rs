@@ -50,7 +50,15 @@ impl Listening {
         }
     }
 
-    /// What was granted before counts no more: the server is asked again.
+    /// The server is asked again: what came before counts no more.
+    pub(crate) fn begin(&self) {
+        match self {
+            Self::Memory(listener) => listener.begin(),
+            Self::Redis(listening) => listening.begin(),
+        }
+    }
+
+    /// What was granted meanwhile counts no more.
     pub(crate) fn forget_grant(&self) {
         match self {
             Self::Memory(listener) => listener.forget_grant(),

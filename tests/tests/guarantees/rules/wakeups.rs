@@ -136,6 +136,37 @@ async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
     }
 }
 
+/// A subscription that a server took back may be made anew at a replica, which passes on what its master publishes; the master
+/// sees nobody listen and takes the grant back.
+#[tokio::test]
+async fn a_grant_after_something_was_missed_is_none_until_the_server_is_asked_again() {
+    let (wakeups, about) = (Arc::new(Wakeups::default()), Arc::<str>::from("about"));
+    let hold = id("waiter");
+    let listener = wakeups.listen(&hold, Arc::clone(&about));
+    let granted = Message::Granted {
+        hold: hold.clone(),
+        nonce: Nonce::of(&hold),
+        token: ServerToken::new(7),
+    };
+    let tell = || wakeups.tell(&about, &granted, Origin::of(1));
+    for grants_before in [false, true] {
+        if grants_before {
+            tell();
+        }
+        wakeups.missed(&hold);
+        tell();
+        // An answer that was sent twice changes nothing about it.
+        listener.forget_grant();
+        tell();
+        let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
+        assert_eq!(woken.expect("it looks"), None);
+        listener.begin();
+        tell();
+        let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
+        assert!(woken.expect("it looks").is_some());
+    }
+}
+
 async fn is_woken(listener: &Listener) -> bool {
     tokio::time::timeout(Duration::ZERO, listener.woken())
         .await

@@ -146,10 +146,10 @@ impl PubSub {
         [prefix, "~c:", tagged, ":", client].concat().into()
     }
 
-    /// Tells holds to look.
-    pub(super) fn wake(&self, holds: impl IntoIterator<Item = HoldId>) {
+    /// Tells holds to look, as they may have missed something.
+    pub(super) fn missed(&self, holds: impl IntoIterator<Item = HoldId>) {
         for hold in holds {
-            self.wakeups.wake(&hold);
+            self.wakeups.missed(&hold);
         }
     }
 }

@@ -51,7 +51,12 @@ impl Listening {
             .is_some_and(|seat| seat.pubsub.channels.is_live(&seat.name))
     }
 
-    /// What was granted before counts no more: the server is asked again.
+    /// The server is asked again: what came before counts no more.
+    pub fn begin(&self) {
+        self.listener.begin();
+    }
+
+    /// What was granted meanwhile counts no more.
     pub fn forget_grant(&self) {
         self.listener.forget_grant();
     }

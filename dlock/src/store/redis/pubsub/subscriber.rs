@@ -91,7 +91,7 @@ impl Subscriber {
                 }
                 if !missed.is_empty() {
                     self.pubsub.env.stats.resubscribed.count();
-                    self.pubsub.wake(missed);
+                    self.pubsub.missed(missed);
                 }
                 true
             }
@@ -126,7 +126,7 @@ impl Drop for Subscriber {
     fn drop(&mut self) {
         let lost = self.pubsub.channels.lose_connection(self.number);
         if !lost.is_empty() {
-            self.pubsub.wake(lost);
+            self.pubsub.missed(lost);
         }
         self.pubsub.nudge.notify_one();
     }
@@ -152,7 +152,7 @@ fn hear(
                 let lost = pubsub.channels.lose_channel(name, number);
                 if !lost.is_empty() {
                     pubsub.env.refresh.request();
-                    pubsub.wake(lost);
+                    pubsub.missed(lost);
                     pubsub.nudge.notify_one();
                 }
             }
