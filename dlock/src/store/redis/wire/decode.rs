@@ -5,7 +5,7 @@ use std::time::Duration;
 use redis::Value;
 
 use super::info::info;
-use super::value::{int, last_token, text};
+use super::value::{int, text};
 use crate::protocol::{Op, Reply};
 use crate::token::ServerToken;
 
@@ -33,7 +33,10 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
     Some(match (op, int(parts.first()?)?) {
         (Op::Acquire { .. }, 2) => Reply::Queued {
             retry: retry?,
-            last: last_token(parts.get(2).and_then(int)?)?,
+            last: match parts.get(2).and_then(int)? {
+                0 => None,
+                last => Some(ServerToken::said(last)?),
+            },
             now: parts.get(3).and_then(int)?,
         },
         (Op::Acquire { .. }, 0) => Reply::Busy(retry?),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::value::{int, last_token, text};
+use super::value::{int, text};
 use crate::mode::Mode;
 use crate::protocol::{HoldInfo, LockInfo, WaiterInfo};
 use crate::token::{FencingToken, ServerToken};
@@ -20,7 +20,10 @@ pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
     else {
         return None;
     };
-    let last = last_token(int(last)?)?;
+    let last = match int(last)? {
+        0 => None,
+        last => Some(ServerToken::said(last)?),
+    };
     let mut holders = holds
         .chunks_exact(5)
         .map(|hold| {

@@ -2,8 +2,6 @@
 
 use redis::Value;
 
-use crate::token::ServerToken;
-
 /// A number, which a script may have left as text.
 pub(super) fn int(value: &Value) -> Option<u64> {
     match value {
@@ -19,13 +17,5 @@ pub(super) fn text(value: &Value) -> Option<&str> {
         Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
         _ => None,
-    }
-}
-
-/// The lock's last token, or none yet; nothing if it cannot be one.
-pub(super) fn last_token(number: u64) -> Option<Option<ServerToken>> {
-    match number {
-        0 => Some(None),
-        number => ServerToken::said(number).map(Some),
     }
 }
