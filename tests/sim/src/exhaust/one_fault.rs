@@ -91,7 +91,8 @@ fn faults() -> Vec<Option<Fault>> {
 /// How many cases there are.
 pub(super) fn cases() -> u64 {
     let faults = (faults().len() - 1) * MOMENTS.len() + 1;
-    (2 * KINDS.pow(OPS as u32) * faults) as u64
+    let kinds: usize = [KINDS; OPS].iter().product();
+    (2 * kinds * faults) as u64
 }
 
 /// The plan of a case.

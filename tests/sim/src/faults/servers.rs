@@ -58,12 +58,16 @@ pub(super) fn excuse_clocks(sim: &Sim, locks: Vec<usize>, from: NodeId, to: Node
 /// By how much clocks may differ without harm (us).
 const MOST_APART: u64 = 1000;
 
-pub(super) fn order(clients_first: bool) -> WakeOrder {
-    if clients_first {
+/// A server does at once what was sent to it while it slept.
+pub(super) fn wake(sim: &Sim, node: NodeId, clients_first: bool) {
+    let order = if clients_first {
         WakeOrder::ClientsFirst
     } else {
         WakeOrder::LinksFirst
-    }
+    };
+    sim.engine
+        .with_fleet(|fleet, now| fleet.wake(now, node, order));
+    sim.judges.look_at_all_lines(&sim.engine);
 }
 
 /// Begins a fault of servers.
@@ -96,8 +100,8 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) {
         } => {
             let node = node(&sim, number);
             engine.with_fleet(|fleet, _| fleet.sleep(node));
-            at_work.then(lasts, move |engine, _| {
-                engine.with_fleet(|fleet, now| fleet.wake(now, node, order(clients_first)));
+            at_work.then(lasts, move |_, at_work| {
+                wake(at_work.sim(), node, clients_first);
             });
         }
         Fault::Failover {
