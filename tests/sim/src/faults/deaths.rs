@@ -89,6 +89,9 @@ pub(super) fn fail_script(
     after: Nanos,
 ) {
     let sim = Rc::clone(at_work.sim());
+    if !sim.engine.fleet(|fleet| fleet.is_alive(node)) {
+        return;
+    }
     let how = match dies {
         None => FailKind::Error("MISCONF Redis is configured to save RDB snapshots".into()),
         Some((kept, heard)) => FailKind::Dies { kept, heard },

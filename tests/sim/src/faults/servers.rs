@@ -7,7 +7,7 @@ use super::deaths::{fail_over, fail_script, pair, restart};
 use super::processes::node;
 use super::slots::{is_replaced, migrate};
 use crate::clients::Sim;
-use crate::engine::{MS, Random};
+use crate::engine::{MS, Nanos, Random};
 use crate::judges::{Excuse, Scope};
 use crate::plan::Fault;
 use crate::server::{NodeId, Promotion, WakeOrder};
@@ -20,10 +20,22 @@ pub(super) fn excuse(
     deposed: Option<NodeId>,
     tokens: bool,
 ) {
+    excuse_until(sim, sim.engine.now(), what, scope, deposed, tokens);
+}
+
+/// What is asked for until then may be lost.
+pub(super) fn excuse_until(
+    sim: &Sim,
+    at: Nanos,
+    what: &'static str,
+    scope: Scope,
+    deposed: Option<NodeId>,
+    tokens: bool,
+) {
     let excuse = Excuse {
         what,
         scope,
-        at: sim.engine.now(),
+        at,
         deposed,
         tokens: tokens || any_clocks_differ(sim),
     };
