@@ -3,8 +3,9 @@
 //! * the tasks: three processes, or two of which one has two tasks. The third begins 0.8 ms late, or as late as the first
 //!   slice of the others may end;
 //! * what each of them does: one of [`LIVES`];
-//! * the copy: of any of the first [`REQUESTS`] that the first or the last process sends, once they are connected. Its
-//!   connection breaks as it leaves, so that it is sent again; this one arrives after one of [`DELAYS`].
+//! * the copy: of any of the first [`REQUESTS`] that the first or the last process sends, once they are connected. It is held
+//!   back as one of [`COPIES`] says: either its connection breaks as it leaves, so that it is sent again at once; or no answer
+//!   comes for so long that the library gives the request up, and asks anew.
 
 use super::Choices;
 use super::setup::{op, plan};
@@ -16,8 +17,18 @@ const CONNECTED: Nanos = 2 * MS;
 
 const REQUESTS: usize = 12;
 
-/// The last ones are about as long as a request is valid, and longer than a lease.
-const DELAYS: [Nanos; 6] = [MS, 3 * MS, 8 * MS, 20 * MS, 90 * MS, 250 * MS];
+/// How long it is held back, and whether its connection breaks. Requests are given up after 0.1 s and are valid for a
+/// second more; leases last for 0.2 s.
+const COPIES: [(Nanos, Breaks); 8] = [
+    (MS, Breaks::AtOnce),
+    (3 * MS, Breaks::AtOnce),
+    (8 * MS, Breaks::AtOnce),
+    (20 * MS, Breaks::AtOnce),
+    (90 * MS, Breaks::AtOnce),
+    (250 * MS, Breaks::AtOnce),
+    (130 * MS, Breaks::Not),
+    (250 * MS, Breaks::Not),
+];
 
 /// When the third task begins.
 const BEGINS: [Nanos; 2] = [4 * MS / 5, 8 * MS];
@@ -53,7 +64,7 @@ const LIVES: [fn() -> Vec<Op>; 6] = [
 /// How many cases there are.
 pub(super) fn cases() -> u64 {
     let lives = LIVES.len().pow(3);
-    (2 * lives * BEGINS.len() * 2 * REQUESTS * DELAYS.len()) as u64
+    (2 * lives * BEGINS.len() * 2 * REQUESTS * COPIES.len()) as u64
 }
 
 /// The plan of a case.
@@ -66,12 +77,19 @@ pub(super) fn plan_of(case: u64) -> Plan {
     let last = if apart { 2 } else { 1 };
     let process = [0, last][choices.next(2)];
     let after = u32::try_from(choices.next(REQUESTS)).unwrap_or(0);
+    let (delay, breaks) = COPIES[choices.next(COPIES.len())];
     let copy = Fault::HoldBack {
         process,
         node: 0,
         after,
-        delay: DELAYS[choices.next(DELAYS.len())],
-        breaks: Breaks::AtOnce,
+        delay,
+        breaks,
     };
-    plan(&tasks, apart, Some((CONNECTED, copy)))
+    let mut plan = plan(&tasks, apart, Some((CONNECTED, copy)));
+    if breaks == Breaks::Not {
+        for process in &mut plan.processes {
+            process.retry_for = process.response_timeout;
+        }
+    }
+    plan
 }

@@ -110,7 +110,7 @@ fn finish(at_work: AtWork, migration: Migration, pause: Nanos, told: bool) {
             }
         });
         at_work.then(100 * MS, move |_, at_work| {
-            check(at_work, migration, CHECKS)
+            check(at_work, migration, CHECKS);
         });
     });
 }
