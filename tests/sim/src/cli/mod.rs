@@ -5,7 +5,7 @@ mod seeds;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dlock_sim::{Shrunk, exhaust, shrink, shrink_case};
+use dlock_sim::{Shrunk, exhaust, run_case, shrink, shrink_case};
 
 use self::seeds::{Range, show_one, sweep};
 
@@ -16,7 +16,7 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --seed N           runs one seed and shows its timeline, shrunk if it fails
   --exhaustive       tries every case of the small scopes
   --every N          only one in N of them
-  --case N           shows one of these cases if it fails
+  --case N           shows one of these cases, shrunk if it fails
   --twice            runs each seed twice and compares the two traces
   --whole            does not shrink
   --wire             shows what was sent, too
@@ -92,10 +92,13 @@ pub(crate) fn main() -> ExitCode {
             }
         }
     } else if let Some(case) = args.case {
-        shrink_case(case, args.wire).is_none_or(|shrunk| {
+        if let Some(shrunk) = shrink_case(case, args.wire) {
             show(&format!("--case {case}"), &shrunk);
             false
-        })
+        } else {
+            println!("{}", run_case(case, args.wire).timeline);
+            true
+        }
     } else {
         try_all(threads, &args)
     };

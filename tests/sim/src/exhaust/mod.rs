@@ -5,7 +5,7 @@ mod one_fault;
 mod setup;
 mod trials;
 
-pub use self::trials::{Report, cases, exhaust, shrink_case};
+pub use self::trials::{Report, cases, exhaust, run_case, shrink_case};
 
 /// The choices of a case, one after the other.
 #[derive(Debug)]

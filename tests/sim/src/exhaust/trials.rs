@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::{late_copy, one_fault};
 use crate::plan::Plan;
-use crate::run::run_plan;
+use crate::run::{Outcome, run_plan};
 use crate::shrink::{Shrunk, shrink_plan};
 
 /// What came of it.
@@ -63,6 +63,12 @@ pub fn exhaust(threads: usize, every: u64) -> Report {
         failed: failed.into_inner(),
         operations: operations.into_inner(),
     }
+}
+
+/// Runs a case, and tells all of it.
+#[must_use]
+pub fn run_case(case: u64, wire: bool) -> Outcome {
+    run_plan(plan(case), true, wire)
 }
 
 /// Shrinks a case that fails.

@@ -61,7 +61,11 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
                 if breaks == Breaks::Late {
                     engine.break_held(of, node);
                 }
-                at_work.then(delay, move |engine, _| engine.hold_back_no_more(of, node));
+                at_work.then(delay, move |engine, _| {
+                    if breaks != Breaks::AtOnce {
+                        engine.hold_back_no_more(of, node);
+                    }
+                });
             });
         }
         Fault::Reset {
