@@ -1,7 +1,6 @@
 //! Three tasks on one lock, three operations each, and a late copy of one request.
 //!
-//! * the tasks: three processes, or two of which one has two tasks. The third begins 0.8 ms late, or as late as the first
-//!   slice of the others may end;
+//! * the tasks: three processes, or two of which one has two tasks. The third begins at one of [`BEGINS`];
 //! * what each of them does: one of [`LIVES`];
 //! * the copy: of any of the first [`REQUESTS`] that the first or the last process sends, once they are connected. It is held
 //!   back as one of [`COPIES`] says: either its connection breaks as it leaves, so that it is sent again at once; or no answer
@@ -20,9 +19,9 @@ const REQUESTS: usize = 12;
 /// How long it is held back, and whether its connection breaks. Requests are given up after 0.1 s and are valid for a
 /// second more; leases last for 0.2 s.
 const COPIES: [(Nanos, Breaks); 8] = [
-    (MS, Breaks::AtOnce),
     (3 * MS, Breaks::AtOnce),
     (8 * MS, Breaks::AtOnce),
+    (12 * MS, Breaks::AtOnce),
     (20 * MS, Breaks::AtOnce),
     (90 * MS, Breaks::AtOnce),
     (250 * MS, Breaks::AtOnce),
@@ -30,8 +29,9 @@ const COPIES: [(Nanos, Breaks); 8] = [
     (250 * MS, Breaks::Not),
 ];
 
-/// When the third task begins.
-const BEGINS: [Nanos; 2] = [4 * MS / 5, 8 * MS];
+/// When the third task begins: with the others, when their first slice may end, and when a request at that end has been sent
+/// again.
+const BEGINS: [Nanos; 3] = [4 * MS / 5, 8 * MS, 15 * MS];
 
 /// What a task may do.
 const LIVES: [fn() -> Vec<Op>; 6] = [
