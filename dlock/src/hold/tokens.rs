@@ -3,18 +3,16 @@
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
 
-/// The last token that the server named, and the last that this client has handed out.
+/// The last token of a hold: one of those which belong to what the server named last.
 #[derive(Debug)]
 pub(super) struct Tokens {
     last: AtomicU64,
-    named: AtomicU64,
 }
 
 impl Tokens {
     pub(super) fn new(named: ServerToken) -> Self {
         Self {
             last: AtomicU64::new(FencingToken::first_of(named).as_u64()),
-            named: AtomicU64::new(named.as_u64()),
         }
     }
 
@@ -30,13 +28,12 @@ impl Tokens {
 
     /// The last token that the server named.
     pub(super) fn named(&self) -> ServerToken {
-        ServerToken::new(self.named.load(Ordering::Acquire))
+        ServerToken::behind(self.last())
     }
 
     /// A fresh token from the server.
     pub(super) fn raise(&self, named: ServerToken) {
         let first = FencingToken::first_of(named).as_u64();
-        self.named.fetch_max(named.as_u64(), Ordering::AcqRel);
         self.last.fetch_max(first, Ordering::AcqRel);
     }
 }

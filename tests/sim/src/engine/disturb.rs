@@ -107,15 +107,22 @@ impl Engine {
 
     /// A connection breaks for the client; what it has sent arrives all the same.
     pub(super) fn cut_off(&self, stream: u64) {
-        let fresh = {
+        if self.hang_up(stream) {
+            self.change(stream, State::Reset);
+        }
+    }
+
+    /// The client's end of a connection closes, once; whether it does now.
+    pub(super) fn hang_up(&self, stream: u64) -> bool {
+        let open = {
             let mut net = self.net.borrow_mut();
             let one = net.streams.get(stream);
             one.is_some_and(|one| !std::mem::replace(&mut one.hung_up, true))
         };
-        if fresh {
+        if open {
             self.send_up(stream, Parcel::Hangup(stream));
-            self.change(stream, State::Reset);
         }
+        open
     }
 
     /// Cuts one server off from another, or no longer.

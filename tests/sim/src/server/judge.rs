@@ -65,11 +65,10 @@ impl Fleet {
     #[must_use]
     pub fn is_deposed(&self, node: NodeId) -> bool {
         self.nodes[node.0].cluster.as_ref().is_some_and(|view| {
-            let mut own = (0..16_384).filter(|slot| view.owners.owner(*slot) == node);
+            let own = (0..16_384).filter(|slot| view.owners.owner(*slot) == node);
+            let own: Vec<u16> = own.collect();
             // One slot alone may be on its way to somebody else.
-            own.next().is_some()
-                && own.next().is_some_and(|slot| self.owner(slot) != node)
-                && own.all(|slot| self.owner(slot) != node)
+            own.len() > 1 && own.iter().all(|slot| self.owner(*slot) != node)
         })
     }
 
