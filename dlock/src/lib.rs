@@ -95,7 +95,9 @@ pub mod __internals {
         ServerClock, Trust, Wakeups, decode, encode, encode_plain, script_source,
     };
 
-    use crate::{Error, FencingToken, LockKey};
+    pub use crate::token::ServerToken;
+
+    use crate::{Error, LockKey};
 
     /// A checked key without a client.
     ///
@@ -103,12 +105,6 @@ pub mod __internals {
     /// As for the names given to a client.
     pub fn lock_key(prefix: &str, name: &str) -> Result<LockKey, Error> {
         LockKey::new(prefix, name)
-    }
-
-    /// A token as a client makes it when it passes a hold on among its own tasks.
-    #[must_use]
-    pub fn fencing_token(token: u64) -> FencingToken {
-        FencingToken::new(token)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::metrics::LockMetrics;
 use crate::protocol::{HoldId, Stray};
 use crate::random;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::token::FencingToken;
+use crate::token::{FencingToken, ServerToken};
 use crate::trace;
 
 /// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
@@ -26,7 +26,7 @@ const CONFIRMATION: Duration = Duration::from_millis(3);
 /// What the server has said when it granted.
 pub(crate) struct Granted {
     pub(crate) id: HoldId,
-    pub(crate) token: FencingToken,
+    pub(crate) token: ServerToken,
     pub(crate) start: Start,
     /// Until when a copy of the acquire may still arrive.
     pub(crate) stray_until: Option<BootInstant>,
@@ -117,19 +117,14 @@ impl Hold {
         self.tokens.next()
     }
 
-    /// The last token that was handed out without the server's knowledge.
-    pub(crate) fn handed(&self) -> Option<FencingToken> {
-        self.tokens.handed()
-    }
-
     /// The last token that the server named.
-    pub(crate) fn named_token(&self) -> FencingToken {
+    pub(crate) fn named_token(&self) -> ServerToken {
         self.tokens.named()
     }
 
     /// A fresh token from the server.
-    pub(crate) fn raise_token(&self, token: FencingToken) {
-        self.tokens.raise(token);
+    pub(crate) fn raise_token(&self, named: ServerToken) {
+        self.tokens.raise(named);
     }
 
     /// Whether a copy of the acquire may still be on its way.

@@ -21,7 +21,7 @@ use crate::protocol::{HoldId, Op};
 use crate::store::{MemoryStore, Store};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::modelled::{check, fails, fails_torn};
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 const LEASE: Duration = Duration::from_secs(30);
 const LONG: Duration = Duration::from_secs(3600);
@@ -40,7 +40,7 @@ pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
     };
     let granted = Granted {
         id: HoldId::parse(&format!("client/1/{n:x}")).expect("valid"),
-        token: FencingToken::new(n * 1000),
+        token: ServerToken::new(n * 1000),
         start: Start::Lease(BootInstant::now()),
         stray_until: None,
     };
@@ -144,7 +144,7 @@ fn hands_out() {
         let hold = Arc::clone(&hold);
         thread::spawn(move || hold.next_token())
     });
-    hold.raise_token(FencingToken::new(1001));
+    hold.raise_token(ServerToken::new(1001));
     let [one, two] = threads.map(|thread| thread.join().expect("ends"));
     assert_ne!(one, two, "handed out twice");
     assert!(hold.last_token() >= one.max(two), "forgotten");

@@ -1,46 +1,39 @@
 //! The fencing tokens of one hold.
 
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::token::FencingToken;
+use crate::token::{FencingToken, ServerToken};
 
-/// The last token that the server named, and the last that this client has handed out.
+/// The last token of a hold: one of those which belong to what the server named last.
 #[derive(Debug)]
 pub(super) struct Tokens {
     last: AtomicU64,
-    named: AtomicU64,
 }
 
 impl Tokens {
-    pub(super) fn new(named: FencingToken) -> Self {
+    pub(super) fn new(named: ServerToken) -> Self {
         Self {
-            last: AtomicU64::new(named.as_u64()),
-            named: AtomicU64::new(named.as_u64()),
+            last: AtomicU64::new(FencingToken::first_of(named).as_u64()),
         }
     }
 
     pub(super) fn last(&self) -> FencingToken {
-        FencingToken::new(self.last.load(Ordering::Acquire))
+        FencingToken::from_u64(self.last.load(Ordering::Acquire))
     }
 
-    /// The next token for a local hand-over; the server's next one will be larger still.
+    /// The next token for a local hand-over; the server's next one will be larger still. A slice is shorter than there are
+    /// tokens for it.
     pub(super) fn next(&self) -> FencingToken {
-        FencingToken::new(self.last.fetch_add(1, Ordering::AcqRel) + 1)
+        FencingToken::from_u64(self.last.fetch_add(1, Ordering::AcqRel) + 1)
     }
 
     /// The last token that the server named.
-    pub(super) fn named(&self) -> FencingToken {
-        FencingToken::new(self.named.load(Ordering::Acquire))
-    }
-
-    /// The last token that was handed out without the server's knowledge.
-    pub(super) fn handed(&self) -> Option<FencingToken> {
-        let last = self.last();
-        (last > self.named()).then_some(last)
+    pub(super) fn named(&self) -> ServerToken {
+        ServerToken::behind(self.last())
     }
 
     /// A fresh token from the server.
-    pub(super) fn raise(&self, token: FencingToken) {
-        self.named.fetch_max(token.as_u64(), Ordering::AcqRel);
-        self.last.fetch_max(token.as_u64(), Ordering::AcqRel);
+    pub(super) fn raise(&self, named: ServerToken) {
+        let first = FencingToken::first_of(named).as_u64();
+        self.last.fetch_max(first, Ordering::AcqRel);
     }
 }

@@ -139,7 +139,6 @@ async fn another_slice(lock: &RwLock, mut share: Share, wait: Wait) -> Option<Sh
     let hold = share.hold();
     let op = Op::Yield {
         hold: hold.id.clone(),
-        handed: hold.handed(),
         lease: hold.terms.lease,
         seen: hold.named_token(),
         stray: hold.stray(),

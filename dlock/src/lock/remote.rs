@@ -41,7 +41,7 @@ pub(super) async fn acquire(
     loop {
         let asked = Instant::now();
         if let Some(listening) = &listening {
-            listening.forget_grant();
+            listening.begin();
         }
         if let Op::Acquire { place, .. } = &mut op {
             *place = place_terms(wait, listening.as_ref(), &claim.id);

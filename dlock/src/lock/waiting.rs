@@ -10,7 +10,7 @@ use crate::hold::WAITER_LEASE;
 use crate::protocol::{HoldId, Nonce, PlaceTerms};
 use crate::random;
 use crate::store::{Answer, Listening, Origin};
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// How often a waiter refreshes its place.
 pub(super) const HEARTBEAT: Duration = Duration::from_millis(300);
@@ -57,11 +57,11 @@ pub(super) fn after_failure(
 /// that was deposed may still publish), larger than the last token then, and no larger than time allows, with 1 % for
 /// clocks that run at different rates and a second for what they are set by.
 pub(super) fn believe(
-    granted: Option<(FencingToken, Origin)>,
+    granted: Option<(ServerToken, Origin)>,
     answer: &Answer,
-    last: Option<FencingToken>,
+    last: Option<ServerToken>,
     now: u64,
-) -> Option<FencingToken> {
+) -> Option<ServerToken> {
     let (token, from) = granted?;
     let passed = BootInstant::now().since(answer.sent_at);
     let most = passed + passed / 100 + Duration::from_secs(1);
@@ -86,7 +86,7 @@ pub(super) fn look_again(asked: Instant, retry: Duration, told: bool) -> Instant
 pub(super) struct Woken {
     pub(super) at: BootInstant,
     /// The token, if the lock has been passed on.
-    pub(super) granted: Option<(FencingToken, Origin)>,
+    pub(super) granted: Option<(ServerToken, Origin)>,
 }
 
 /// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.
@@ -119,7 +119,7 @@ mod tests {
     use crate::clock::BootInstant;
     use crate::protocol::Reply;
     use crate::store::{Answer, Origin};
-    use crate::token::FencingToken;
+    use crate::token::ServerToken;
 
     const NOW: u64 = 1_000_000_000;
 
@@ -131,9 +131,9 @@ mod tests {
             sent_at: BootInstant::now(),
             resent: false,
         };
-        let last = Some(FencingToken::new(NOW - 5));
+        let last = Some(ServerToken::new(NOW - 5));
         let believed = |token, from| {
-            let granted = Some((FencingToken::new(token), Origin::of(from)));
+            let granted = Some((ServerToken::new(token), Origin::of(from)));
             believe(granted, &answer, last, NOW).is_some()
         };
         assert!(believed(NOW + 1, 1));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{HoldId, Nonce};
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// A word to one waiter. It may get lost; who waits looks now and then anyway.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Message {
         /// What the waiter has sent with its request.
         nonce: Nonce,
         /// The token of the grant.
-        token: FencingToken,
+        token: ServerToken,
     },
 }
 
@@ -41,7 +41,7 @@ impl Message {
             (Some(nonce), Some(token)) => Self::Granted {
                 hold,
                 nonce: Nonce::parse(nonce)?,
-                token: FencingToken::new(token.parse().ok()?),
+                token: ServerToken::said(token.parse().ok()?)?,
             },
             (Some(_), None) => return None,
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{HoldId, Nonce};
 use crate::metrics::names::OPS;
 use crate::mode::Mode;
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// One operation. Each is one round trip, and sending it twice has the effect of once, however late the second
 /// copy arrives.
@@ -29,8 +29,6 @@ pub enum Op {
     Release {
         /// The acquisition to give back.
         hold: HoldId,
-        /// The last token handed out under it without asking, if any was.
-        handed: Option<FencingToken>,
         /// How long it would have lasted.
         lease: Duration,
         /// Whether a copy of the acquire may still be on its way.
@@ -56,12 +54,10 @@ pub enum Op {
     Yield {
         /// The acquisition that may go on.
         hold: HoldId,
-        /// The last token handed out under it without asking, if any was.
-        handed: Option<FencingToken>,
         /// How long it lasts from now if it goes on.
         lease: Duration,
         /// The last token that the server named for this hold: by it, a late copy is known.
-        seen: FencingToken,
+        seen: ServerToken,
         /// Whether a copy of the acquire may still be on its way.
         stray: Stray,
     },

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use crate::mode::Mode;
-use crate::token::FencingToken;
+use crate::token::{FencingToken, ServerToken};
 
 /// What a store answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The lock is held (acquire), or still held (yield).
-    Granted(FencingToken),
+    Granted(ServerToken),
     /// Waiting in line.
     Queued {
         /// Look again after this long unless woken earlier.
         retry: Duration,
         /// The last token granted so far: if the lock is passed on to this place, the token is larger.
-        last: Option<FencingToken>,
+        last: Option<ServerToken>,
         /// The lock's time, in microseconds: tokens granted later are at most so much larger as time goes on.
         now: u64,
     },

@@ -11,7 +11,7 @@ use crate::key::LockKey;
 use crate::metrics;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// Where a client's locks live. An enum rather than a trait object: a call then costs neither an
 /// allocation nor an indirection.
@@ -65,7 +65,15 @@ impl Listening {
         }
     }
 
-    /// What was granted before counts no more: the server is asked again.
+    /// The server is asked again: what came before counts no more.
+    pub(crate) fn begin(&self) {
+        match self {
+            Self::Memory(listener) => listener.begin(),
+            Self::Redis(listening) => listening.begin(),
+        }
+    }
+
+    /// What was granted meanwhile counts no more.
     pub(crate) fn forget_grant(&self) {
         match self {
             Self::Memory(listener) => listener.forget_grant(),
@@ -75,7 +83,7 @@ impl Listening {
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token if
     /// the lock has been passed on.
-    pub(crate) async fn woken(&self) -> Option<(FencingToken, Origin)> {
+    pub(crate) async fn woken(&self) -> Option<(ServerToken, Origin)> {
         match self {
             Self::Memory(listener) => listener.woken().await,
             Self::Redis(listening) => listening.woken().await,

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use crate::protocol::{HoldId, Message, Nonce};
 use crate::random::HashMap;
 use crate::sync::Mutex;
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// A server: a message and an answer belong together only if they are from the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +34,18 @@ struct Ear {
     about: Arc<str>,
     /// What a grant has to repeat.
     nonce: Nonce,
-    /// The token of a grant, and who sent it.
-    granted: Mutex<Option<(FencingToken, Origin)>>,
+    heard: Mutex<Heard>,
     notify: Notify,
+}
+
+/// What came since the server was asked last.
+#[derive(Default)]
+struct Heard {
+    /// The token of a grant, and who sent it.
+    granted: Option<(ServerToken, Origin)>,
+    /// Whether something may have been missed. Then a grant that comes later is none: it may have been taken back because
+    /// the server saw nobody listen, and come through a replica of which it does not know who does.
+    missed: bool,
 }
 
 impl Wakeups {
@@ -46,7 +55,7 @@ impl Wakeups {
         let ear = Arc::new(Ear {
             about,
             nonce: Nonce::of(hold),
-            granted: Mutex::new(None),
+            heard: Mutex::default(),
             notify: Notify::new(),
         });
         self.waiting.lock().insert(hold.clone(), Arc::clone(&ear));
@@ -73,22 +82,22 @@ impl Wakeups {
                 ear.notify.notify_one();
                 return false;
             }
-            *ear.granted.lock() = Some((*token, from));
+            let mut heard = ear.heard.lock();
+            if !heard.missed {
+                heard.granted = Some((*token, from));
+            }
         }
         ear.notify.notify_one();
         true
     }
 
-    /// Wakes one waiter to look again.
-    pub fn wake(&self, hold: &HoldId) {
+    /// Wakes one waiter to look again: it may have missed something.
+    pub fn missed(&self, hold: &HoldId) {
         if let Some(ear) = self.waiting.lock().get(hold) {
-            ear.notify.notify_one();
-        }
-    }
-
-    /// Wakes all waiters to look again: wake-ups may have been missed.
-    pub fn wake_all(&self) {
-        for ear in self.waiting.lock().values() {
+            *ear.heard.lock() = Heard {
+                granted: None,
+                missed: true,
+            };
             ear.notify.notify_one();
         }
     }
@@ -111,16 +120,21 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// What was granted before counts no more: the server is asked again.
+    /// The server is asked again: what came before counts no more.
+    pub fn begin(&self) {
+        *self.ear.heard.lock() = Heard::default();
+    }
+
+    /// What was granted meanwhile counts no more.
     pub fn forget_grant(&self) {
-        *self.ear.granted.lock() = None;
+        self.ear.heard.lock().granted = None;
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token, and who sent it, if
     /// the lock has been passed on; otherwise it is time to look.
-    pub async fn woken(&self) -> Option<(FencingToken, Origin)> {
+    pub async fn woken(&self) -> Option<(ServerToken, Origin)> {
         self.ear.notify.notified().await;
-        self.ear.granted.lock().take()
+        self.ear.heard.lock().granted.take()
     }
 }
 

@@ -26,7 +26,7 @@ mod weights;
 
 #[cfg(dlock_sim)]
 pub use self::{
-    exhaust::{Report, cases, exhaust, shrink_case},
+    exhaust::{Report, cases, exhaust, run_case, shrink_case},
     run::{Outcome, Seed, run_seed},
     shrink::{Shrunk, shrink},
 };

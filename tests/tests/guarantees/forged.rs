@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dlock::__internals::ServerToken;
 use dlock::{ErrorKind, RwLock, WriteGuard};
 use dlock_tests::{
     Direction, FaultProxy, RedisServer, ServerOptions, builder, connect, scaled, shared_server,
@@ -48,7 +49,7 @@ async fn a_waiter_believes_no_stranger() {
     let waiter = lock.inspect().await.expect("answered").waiters[0]
         .id
         .clone();
-    let last = guard.fencing_token().as_u64();
+    let last = named(&guard);
     let mut forged = vec![waiter.clone()];
     for token in [
         last,
@@ -82,14 +83,20 @@ async fn a_waiter_believes_no_stranger() {
     guard.release().await.expect("held to the end");
     let guard = tokio::time::timeout(scaled(SOON), waiting).await;
     let guard = guard.expect("soon").expect("no panic").expect("its turn");
-    let token = guard.fencing_token().as_u64();
+    let token = named(&guard);
     assert!(
         token > last && token < last + HOUR_US / 2,
         "{token} after {last}"
     );
     guard.release().await.expect("held to the end");
     let state = lock.inspect().await.expect("answered");
-    assert!(state.last_token.is_none_or(|last| last.as_u64() <= token));
+    let behind = |last| ServerToken::behind(last).as_u64();
+    assert!(state.last_token.is_none_or(|last| behind(last) <= token));
+}
+
+/// What the server named when it granted this.
+fn named(guard: &WriteGuard) -> u64 {
+    ServerToken::behind(guard.fencing_token()).as_u64()
 }
 
 /// A lock, how to spoil its last token, and a holder that can be cut off.
@@ -135,14 +142,14 @@ impl Spoilt {
 async fn a_token_far_ahead_does_not_end_a_hold() {
     let spoilt = Spoilt::new().await;
     let guard = spoilt.holder.write().await.expect("free");
-    let ahead = guard.fencing_token().as_u64() + HOUR_US;
+    let ahead = named(&guard) + HOUR_US;
     spoilt.set_last_token(ahead).await;
     let other = spoilt.lock.try_write().await.expect("answered");
     guard.check().expect("its lease goes on");
     assert!(other.is_none(), "two writers: {other:?}");
     spoilt.proxy.blackhole(Direction::Both);
     let next = spoilt.write().await;
-    assert!(next.fencing_token().as_u64() > ahead, "tokens go on");
+    assert!(named(&next) > ahead, "tokens go on");
     next.release().await.expect("held to the end");
 }
 
@@ -150,15 +157,15 @@ async fn a_token_far_ahead_does_not_end_a_hold() {
 async fn a_token_far_ahead_does_not_keep_a_crashed_hold() {
     let spoilt = Spoilt::new().await;
     let guard = spoilt.holder.write().await.expect("free");
-    let ahead = guard.fencing_token().as_u64() + HOUR_US;
+    let ahead = named(&guard) + HOUR_US;
     guard.release().await.expect("held to the end");
     spoilt.set_last_token(ahead).await;
     let guard = spoilt.holder.write().await.expect("free");
-    let token = guard.fencing_token().as_u64();
+    let token = named(&guard);
     assert!(token > ahead, "tokens go on");
     spoilt.proxy.blackhole(Direction::Both);
     let next = spoilt.write().await;
-    assert!(next.fencing_token().as_u64() > token, "tokens go on");
+    assert!(named(&next) > token, "tokens go on");
     next.release().await.expect("held to the end");
     wait_free(&spoilt.lock).await;
 }

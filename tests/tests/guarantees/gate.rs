@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use dlock::__internals::ServerToken;
 use dlock::RwLock;
 use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters};
 use tokio::{
@@ -51,6 +52,41 @@ async fn tokens_grow_from_hand_over_to_hand_over() {
         assert_eq!(tokens.len(), 600);
         let out_of_order = tokens.windows(2).find(|pair| pair[0] >= pair[1]);
         assert_eq!(out_of_order, None, "{url}");
+    }
+}
+
+/// After a failover that lost writes two servers may give a lock to two processes, and name tokens at the same time: what
+/// one process passes on among its tasks must be none of those.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_passed_on_has_no_token_that_a_server_might_name() {
+    for url in stores().await {
+        let (lock, _) = two_processes(&url).await;
+        let first = lock.write().await.expect("free");
+        let mut last = first.fencing_token();
+        let pass_on = {
+            let lock = lock.clone();
+            move || {
+                let lock = lock.clone();
+                tokio::spawn(async move { lock.write().await.expect("passed on") })
+            }
+        };
+        let mut guard = first;
+        for _ in 0..20 {
+            let next = pass_on();
+            yield_now().await;
+            drop(guard);
+            guard = next.await.expect("no panic");
+            let info = lock.inspect().await.expect("answered");
+            let named = info.last_token.expect("it is held");
+            let token = guard.fencing_token();
+            assert!(
+                token > last && token >= named,
+                "{url}: {token} after {last}"
+            );
+            let behind = ServerToken::behind(token);
+            assert_eq!(behind, ServerToken::behind(named), "{url}: belongs to it");
+            last = token;
+        }
     }
 }
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{
-    HoldId, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, fencing_token, lock_key,
-    script_source,
+    HoldId, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key, script_source,
 };
 use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};
@@ -83,7 +82,6 @@ fn acquire(number: usize, mode: Mode) -> Op {
 fn release(number: usize) -> Op {
     Op::Release {
         hold: id(number),
-        handed: None,
         lease: LEASE,
         stray: Stray::None,
     }
@@ -109,26 +107,21 @@ async fn without_contention_an_acquire_runs_five_commands_and_a_release_is_one()
 #[tokio::test]
 async fn a_release_that_has_more_to_note_takes_a_script() {
     let key = lock_key("cost", "lock").expect("a valid name");
-    let plain = |handed, seconds, stray| {
+    let plain = |seconds, stray| {
         let op = Op::Release {
             hold: id(0),
-            handed,
             lease: Duration::from_secs(seconds),
             stray,
         };
         encode_plain(&key, &op).is_some()
     };
-    assert!(plain(None, 60, Stray::None));
+    assert!(plain(60, Stray::None));
     assert!(
-        !plain(None, 61, Stray::None),
+        !plain(61, Stray::None),
         "a lock is forgotten after a minute"
     );
     assert!(
-        !plain(Some(fencing_token(1)), 60, Stray::None),
-        "tokens were handed out"
-    );
-    assert!(
-        !plain(None, 60, Stray::Possible),
+        !plain(60, Stray::Possible),
         "a copy of the acquire may arrive"
     );
 }

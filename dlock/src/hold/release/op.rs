@@ -18,7 +18,6 @@ pub(in crate::hold) fn of(hold: &Hold) -> Op {
     }
     Op::Release {
         hold: hold.id.clone(),
-        handed: hold.handed(),
         lease: hold.terms.lease,
         stray: hold.stray(),
     }
@@ -28,8 +27,6 @@ pub(in crate::hold) fn of(hold: &Hold) -> Op {
 pub(in crate::hold) fn of_another(hold: HoldId, lease: Duration) -> Op {
     Op::Release {
         hold,
-        // What the holder handed out since is older than the time of the next grant.
-        handed: None,
         lease,
         stray: Stray::None,
     }

@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use crate::clock::BootInstant;
+use crate::token::FencingToken;
 
 /// For how long and how often a hold is passed on before the server is asked whether another
 /// process waits.
 const LENGTH: Duration = Duration::from_millis(5);
-const COUNT: u32 = 4096;
+const COUNT: u32 = 2000;
+
+// Each time takes a token, the one that ends the slice and the first of the next, too.
+const _: () = assert!(COUNT as u64 + 2 < FencingToken::EACH);
 
 /// One such time.
 #[derive(Debug, Clone)]

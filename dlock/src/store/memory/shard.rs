@@ -135,7 +135,6 @@ mod tests {
     fn unlock(shard: &mut Shard, n: usize, time: u64) {
         let release = Op::Release {
             hold: id(),
-            handed: None,
             lease: Duration::from_secs(10),
             stray: Stray::None,
         };

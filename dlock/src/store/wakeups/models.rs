@@ -9,7 +9,7 @@ use shuttle::thread;
 use super::{Origin, Wakeups};
 use crate::protocol::{HoldId, Message, Nonce};
 use crate::sync::modelled::{check, fails};
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// A waiter listens, asks whether the lock is free, and sleeps if not. With the mistake it asks before it listens.
 fn waits(asks_first: bool) {
@@ -20,7 +20,7 @@ fn waits(asks_first: bool) {
     let (post, freed, to) = (Arc::clone(&wakeups), Arc::clone(&free), id.clone());
     let releases = thread::spawn(move || {
         freed.store(true, Ordering::SeqCst);
-        let token = FencingToken::new(7);
+        let token = ServerToken::new(7);
         let message = Message::Granted {
             hold: to,
             nonce,
@@ -32,7 +32,7 @@ fn waits(asks_first: bool) {
     let listener = wakeups.listen(&id, "lock".into());
     if !asked && (asks_first || !free.load(Ordering::SeqCst)) {
         let heard = block_on(listener.woken());
-        assert_eq!(heard, Some((FencingToken::new(7), Origin::of(1))));
+        assert_eq!(heard, Some((ServerToken::new(7), Origin::of(1))));
     }
     drop(listener);
     releases.join().expect("ends");

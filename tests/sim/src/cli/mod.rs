@@ -5,7 +5,7 @@ mod seeds;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dlock_sim::{Shrunk, exhaust, shrink, shrink_case};
+use dlock_sim::{Shrunk, exhaust, run_case, shrink, shrink_case};
 
 use self::seeds::{Range, show_one, sweep};
 
@@ -14,9 +14,9 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
 
   --seeds FROM..TO   runs these seeds, and shrinks the first that fails
   --seed N           runs one seed and shows its timeline, shrunk if it fails
-  --exhaustive       tries every case of a small scope
+  --exhaustive       tries every case of the small scopes
   --every N          only one in N of them
-  --case N           shows one of these cases if it fails
+  --case N           shows one of these cases, shrunk if it fails
   --twice            runs each seed twice and compares the two traces
   --whole            does not shrink
   --wire             shows what was sent, too
@@ -92,12 +92,15 @@ pub(crate) fn main() -> ExitCode {
             }
         }
     } else if let Some(case) = args.case {
-        shrink_case(case, args.wire).is_none_or(|shrunk| {
+        if let Some(shrunk) = shrink_case(case, args.wire) {
             show(&format!("--case {case}"), &shrunk);
             false
-        })
+        } else {
+            println!("{}", run_case(case, args.wire).timeline);
+            true
+        }
     } else {
-        try_all(threads, args.every.unwrap_or(1).max(1), args.wire)
+        try_all(threads, &args)
     };
     if fine {
         ExitCode::SUCCESS
@@ -118,9 +121,9 @@ pub(crate) fn show(how: &str, shrunk: &Shrunk) {
     }
 }
 
-fn try_all(threads: usize, every: u64, wire: bool) -> bool {
+fn try_all(threads: usize, args: &Args) -> bool {
     let start = Instant::now();
-    let report = exhaust(threads, every);
+    let report = exhaust(threads, args.every.unwrap_or(1).max(1));
     println!(
         "{} of {} cases, {} operations, {:.1} s",
         report.cases,
@@ -132,7 +135,9 @@ fn try_all(threads: usize, every: u64, wire: bool) -> bool {
         return true;
     };
     println!("case {case}: {story}");
-    if let Some(shrunk) = shrink_case(case, wire) {
+    if !args.whole
+        && let Some(shrunk) = shrink_case(case, args.wire)
+    {
         show(&format!("--case {case}"), &shrunk);
     }
     false

@@ -30,6 +30,8 @@ pub(crate) struct Sim {
     pub(crate) harm: Cell<usize>,
     /// Slots that are being moved: an operator moves each only once at a time.
     pub(crate) moving: RefCell<Vec<Migration>>,
+    /// Slots that have moved, or not, and must not move again yet.
+    pub(crate) rests: RefCell<Vec<u16>>,
     /// When which fault began.
     pub(crate) begun_at: RefCell<Vec<(u64, Nanos)>>,
 }

@@ -151,14 +151,20 @@ impl Engine {
 
     pub(super) fn send_down(&self, stream: u64, parcel: Parcel) {
         let mut net = self.net.borrow_mut();
-        let at = net.travel(stream, self.now(), false);
+        let at = net.travel(stream, self.now(), 0, false);
         net.send(at, parcel);
     }
 
     pub(super) fn send_up(&self, stream: u64, parcel: Parcel) {
         let mut net = self.net.borrow_mut();
-        let at = net.travel(stream, self.now(), true);
+        let held = net.next_held_back(stream);
+        let delay = held.map_or(0, |held| held.delay);
+        let at = net.travel(stream, self.now(), delay, true);
         net.send(at, parcel);
+        drop(net);
+        if held.is_some_and(|held| held.breaks) {
+            self.cut_off(stream);
+        }
     }
 }
 

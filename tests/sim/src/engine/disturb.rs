@@ -83,6 +83,11 @@ impl Engine {
         self.net.borrow_mut().path(of, node).hold_back = Some(hold_back);
     }
 
+    /// If none was.
+    pub(crate) fn hold_back_no_more(&self, of: ProcId, node: NodeId) {
+        self.net.borrow_mut().path(of, node).hold_back = None;
+    }
+
     /// The connections on which something is held back break for the client; what is held back arrives all the same.
     pub(crate) fn break_held(&self, of: ProcId, node: NodeId) {
         let now = self.now();
@@ -92,17 +97,32 @@ impl Engine {
                 let mut net = self.net.borrow_mut();
                 let slow = net.path(of, node).slow + net.pace.base + net.pace.jitter;
                 let one = net.streams.get(stream);
-                one.is_some_and(|one| {
-                    let held = one.last_up > now + slow && !one.hung_up;
-                    one.hung_up |= held;
-                    held
-                })
+                one.is_some_and(|one| one.last_up > now + slow)
             };
             if held {
-                self.send_up(stream, Parcel::Hangup(stream));
-                self.change(stream, State::Reset);
+                self.cut_off(stream);
             }
         }
+    }
+
+    /// A connection breaks for the client; what it has sent arrives all the same.
+    pub(super) fn cut_off(&self, stream: u64) {
+        if self.hang_up(stream) {
+            self.change(stream, State::Reset);
+        }
+    }
+
+    /// The client's end of a connection closes, once; whether it does now.
+    pub(super) fn hang_up(&self, stream: u64) -> bool {
+        let open = {
+            let mut net = self.net.borrow_mut();
+            let one = net.streams.get(stream);
+            one.is_some_and(|one| !std::mem::replace(&mut one.hung_up, true))
+        };
+        if open {
+            self.send_up(stream, Parcel::Hangup(stream));
+        }
+        open
     }
 
     /// Cuts one server off from another, or no longer.

@@ -59,6 +59,8 @@ pub(crate) struct HoldBack {
     pub(crate) after: u32,
     /// For how long it is held.
     pub(crate) delay: Nanos,
+    /// Whether the connection breaks for the client as it leaves.
+    pub(crate) breaks: bool,
 }
 
 /// What happens to messages of pub/sub, so often out of a thousand.
@@ -174,23 +176,25 @@ impl Network {
         self.paths.entry((of, node)).or_default()
     }
 
-    /// When what is sent now on a connection arrives: not before what was sent before.
-    pub(crate) fn travel(&mut self, stream: u64, now: Nanos, up: bool) -> Nanos {
+    /// What is sent next to a server is held back so, if it is.
+    pub(crate) fn next_held_back(&mut self, stream: u64) -> Option<HoldBack> {
+        let (of, node) = self.streams.ends(stream)?;
+        let hold_back = &mut self.path(of, node).hold_back;
+        let next = hold_back.as_mut()?;
+        if next.after == 0 {
+            return hold_back.take();
+        }
+        next.after -= 1;
+        None
+    }
+
+    /// When what is sent now on a connection, and held back for so long, arrives: not before what was sent before.
+    pub(crate) fn travel(&mut self, stream: u64, now: Nanos, held: Nanos, up: bool) -> Nanos {
         let Some((of, node)) = self.streams.ends(stream) else {
             return now;
         };
         let pace = self.pace;
-        let path = self.path(of, node);
-        let slow = path.slow;
-        let mut held = 0;
-        if up && let Some(hold_back) = &mut path.hold_back {
-            if hold_back.after == 0 {
-                held = hold_back.delay;
-                path.hold_back = None;
-            } else {
-                hold_back.after -= 1;
-            }
-        }
+        let slow = self.path(of, node).slow;
         let Some(one) = self.streams.get(stream) else {
             return now;
         };

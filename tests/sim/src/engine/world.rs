@@ -116,13 +116,6 @@ impl World for Engine {
     }
 
     fn close(&self, stream: u64) {
-        let closing = {
-            let mut net = self.net.borrow_mut();
-            let one = net.streams.get(stream);
-            one.is_some_and(|one| !std::mem::replace(&mut one.hung_up, true))
-        };
-        if closing {
-            self.send_up(stream, Parcel::Hangup(stream));
-        }
+        self.hang_up(stream);
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::begin::AtWork;
-use super::servers::{clocks_differ, excuse, order};
+use super::servers::{clocks_differ, excuse, wake};
 use super::slots::is_replaced;
 use crate::clients::Sim;
 use crate::engine::Nanos;
@@ -71,14 +71,12 @@ pub(super) fn fail_over(
         let tokens = clocks_differ(sim, master, replica);
         excuse(sim, what, Scope::Node(master), Some(master), tokens);
         engine.with_fleet(|fleet, now| fleet.promote(now, replica, Promotion::Automatic));
-        at_work.then(wakes, move |engine, _| {
-            engine.with_fleet(|fleet, now| {
-                if dies {
-                    fleet.restart(now, master, true);
-                } else {
-                    fleet.wake(now, master, order(clients_first));
-                }
-            });
+        at_work.then(wakes, move |engine, at_work| {
+            if dies {
+                engine.with_fleet(|fleet, now| fleet.restart(now, master, true));
+            } else {
+                wake(at_work.sim(), master, clients_first);
+            }
         });
     });
 }
@@ -91,6 +89,9 @@ pub(super) fn fail_script(
     after: Nanos,
 ) {
     let sim = Rc::clone(at_work.sim());
+    if !sim.engine.fleet(|fleet| fleet.is_alive(node)) {
+        return;
+    }
     let how = match dies {
         None => FailKind::Error("MISCONF Redis is configured to save RDB snapshots".into()),
         Some((kept, heard)) => FailKind::Dies { kept, heard },

@@ -6,7 +6,7 @@ use super::begin::AtWork;
 use crate::clients::{Sim, start};
 use crate::engine::{HoldBack, Messages, Nanos, ProcId};
 use crate::history::Kind;
-use crate::plan::Fault;
+use crate::plan::{Breaks, Fault};
 use crate::server::NodeId;
 
 /// The process of the plan as it is now, if it lives.
@@ -47,13 +47,25 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
         } => {
             let (_, of) = who(&sim, process)?;
             let node = node(&sim, number);
-            engine.hold_back(of, node, HoldBack { after, delay });
+            engine.hold_back(
+                of,
+                node,
+                HoldBack {
+                    after,
+                    delay,
+                    breaks: breaks == Breaks::AtOnce,
+                },
+            );
             // Nobody knows when the next request leaves: it is over long after that.
             at_work.then(delay, move |engine, at_work| {
-                if breaks {
+                if breaks == Breaks::Late {
                     engine.break_held(of, node);
                 }
-                at_work.then(delay, |_, _| {});
+                at_work.then(delay, move |engine, _| {
+                    if breaks != Breaks::AtOnce {
+                        engine.hold_back_no_more(of, node);
+                    }
+                });
             });
         }
         Fault::Reset {

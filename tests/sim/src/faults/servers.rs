@@ -7,13 +7,26 @@ use super::deaths::{fail_over, fail_script, pair, restart};
 use super::processes::node;
 use super::slots::{is_replaced, migrate};
 use crate::clients::Sim;
-use crate::engine::{MS, Random};
+use crate::engine::{MS, Nanos, Random};
 use crate::judges::{Excuse, Scope};
 use crate::plan::Fault;
 use crate::server::{NodeId, Promotion, WakeOrder};
 
+/// Where clocks differ, a lock has the time of the one that was ahead: a loss of it loses that, too.
 pub(super) fn excuse(
     sim: &Sim,
+    what: &'static str,
+    scope: Scope,
+    deposed: Option<NodeId>,
+    tokens: bool,
+) {
+    excuse_until(sim, sim.engine.now(), what, scope, deposed, tokens);
+}
+
+/// What is asked for until then may be lost.
+pub(super) fn excuse_until(
+    sim: &Sim,
+    at: Nanos,
     what: &'static str,
     scope: Scope,
     deposed: Option<NodeId>,
@@ -22,9 +35,9 @@ pub(super) fn excuse(
     let excuse = Excuse {
         what,
         scope,
-        at: sim.engine.now(),
+        at,
         deposed,
-        tokens,
+        tokens: tokens || any_clocks_differ(sim),
     };
     let locks = Sim::locks(&sim.plan);
     sim.judges.excuse(&sim.engine, excuse, locks);
@@ -37,6 +50,11 @@ pub(super) fn clocks_differ(sim: &Sim, one: NodeId, other: NodeId) -> bool {
         let times = [one, other].map(|node| fleet.server_micros(now, node));
         times[0].abs_diff(times[1]) > MOST_APART
     })
+}
+
+fn any_clocks_differ(sim: &Sim) -> bool {
+    let nodes: Vec<NodeId> = sim.engine.fleet(|fleet| fleet.nodes().collect());
+    nodes.iter().any(|node| clocks_differ(sim, nodes[0], *node))
 }
 
 /// Deadlines go with a lock to another server as absolute times: where clocks differ, leases do.
@@ -52,12 +70,16 @@ pub(super) fn excuse_clocks(sim: &Sim, locks: Vec<usize>, from: NodeId, to: Node
 /// By how much clocks may differ without harm (us).
 const MOST_APART: u64 = 1000;
 
-pub(super) fn order(clients_first: bool) -> WakeOrder {
-    if clients_first {
+/// A server does at once what was sent to it while it slept.
+pub(super) fn wake(sim: &Sim, node: NodeId, clients_first: bool) {
+    let order = if clients_first {
         WakeOrder::ClientsFirst
     } else {
         WakeOrder::LinksFirst
-    }
+    };
+    sim.engine
+        .with_fleet(|fleet, now| fleet.wake(now, node, order));
+    sim.judges.look_at_all_lines(&sim.engine);
 }
 
 /// Begins a fault of servers.
@@ -90,8 +112,8 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) {
         } => {
             let node = node(&sim, number);
             engine.with_fleet(|fleet, _| fleet.sleep(node));
-            at_work.then(lasts, move |engine, _| {
-                engine.with_fleet(|fleet, now| fleet.wake(now, node, order(clients_first)));
+            at_work.then(lasts, move |_, at_work| {
+                wake(at_work.sim(), node, clients_first);
             });
         }
         Fault::Failover {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::begin::AtWork;
-use super::servers::{excuse, excuse_clocks, home};
+use super::servers::{excuse, excuse_clocks, excuse_until, home};
 use crate::clients::Sim;
 use crate::engine::{Engine, MS, Nanos, SECOND};
 use crate::judges::{Scope, slot_of};
@@ -21,12 +21,13 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, o
     let slot = slot_of(lock);
     let masters: Vec<NodeId> = sim.engine.fleet(|fleet| {
         let other = |node: &NodeId| {
-            *node != from && fleet.is_alive(*node) && fleet.role(*node) == Role::Master
+            let serves = fleet.role(*node) == Role::Master && !fleet.is_deposed(*node);
+            *node != from && fleet.is_alive(*node) && serves
         };
         fleet.nodes().filter(other).collect()
     });
     let moves = sim.moving.borrow().iter().any(|moving| moving.slot == slot);
-    if masters.is_empty() || moves {
+    if masters.is_empty() || moves || sim.rests.borrow().contains(&slot) {
         return;
     }
     let to = masters[to % masters.len()];
@@ -52,8 +53,8 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, o
     });
 }
 
-/// Does a step when its time has come and both servers answer. If one of them is no master any more, the migration is
-/// over: on most versions its successor knows nothing of it.
+/// Does a step when its time has come and both servers answer. If one of them is no master any more, or only takes itself
+/// for one, the migration is over: on most versions its successor knows nothing of it.
 fn step(
     at_work: AtWork,
     migration: Migration,
@@ -64,10 +65,13 @@ fn step(
         let both = [migration.from, migration.to];
         let up =
             |node: NodeId| engine.fleet(|fleet| fleet.is_alive(node) && !fleet.is_asleep(node));
-        let serves = |node: NodeId| engine.fleet(|fleet| fleet.role(node) == Role::Master);
+        let serves = |node: NodeId| {
+            engine.fleet(|fleet| fleet.role(node) == Role::Master && !fleet.is_deposed(node))
+        };
+        let theirs = engine.fleet(|fleet| both.contains(&fleet.owner(migration.slot)));
         if !both.into_iter().all(up) {
             step(at_work, migration, 50 * MS, act);
-        } else if both.into_iter().all(serves) {
+        } else if theirs && both.into_iter().all(serves) {
             act(engine, at_work);
         } else {
             engine.with_fleet(|fleet, now| fleet.migrate_abandon(now, &migration));
@@ -105,8 +109,30 @@ fn finish(at_work: AtWork, migration: Migration, pause: Nanos, told: bool) {
                 fleet.migrate_call_off(now, &migration);
             }
         });
-        at_work.then(100 * MS, move |_, at_work| moved(&at_work, migration));
+        at_work.then(100 * MS, move |_, at_work| {
+            check(at_work, migration, CHECKS);
+        });
     });
+}
+
+/// How often an operator looks whether the slot has stayed where it went.
+const CHECKS: u32 = 10;
+
+/// Two that took one epoch may each leave the slot to the other: then it is given to the one once more.
+fn check(at_work: AtWork, migration: Migration, more: u32) {
+    let served = at_work.sim().engine.with_fleet(|fleet, now| {
+        let served = fleet.is_served(migration.slot);
+        if !served && fleet.is_alive(migration.to) && !fleet.is_asleep(migration.to) {
+            fleet.migrate_again(now, &migration);
+        }
+        served
+    });
+    match more.checked_sub(1) {
+        None if served => moved(&at_work, migration),
+        more => at_work.then(100 * MS, move |_, at_work| {
+            check(at_work, migration, more.unwrap_or(0));
+        }),
+    }
 }
 
 /// In the order that operators are asked to keep, the importing node first, or the other way round: then whoever was sent
@@ -145,17 +171,25 @@ fn bring_back(
             return;
         }
         if source_first {
-            let sim = at_work.sim();
-            for lock in locks_in(sim, migration.slot) {
-                let what = "a slot closed where it came from first";
-                excuse(sim, what, Scope::Lock(lock), None, false);
-            }
+            excuse_source_first(at_work.sim(), migration.slot, then);
         }
         step(at_work, migration, then, move |engine, at_work| {
+            if source_first {
+                excuse_source_first(at_work.sim(), migration.slot, 0);
+            }
             engine.with_fleet(|fleet, now| fleet.migrate_forget(now, &migration));
             moved(&at_work, migration);
         });
     });
+}
+
+/// From the one end to the other, so much later, two servers serve it.
+fn excuse_source_first(sim: &Sim, slot: u16, lasts: Nanos) {
+    for lock in locks_in(sim, slot) {
+        let what = "a slot closed where it came from first";
+        let until = sim.engine.now() + lasts;
+        excuse_until(sim, until, what, Scope::Lock(lock), None, false);
+    }
 }
 
 fn locks_in(sim: &Sim, slot: u16) -> Vec<usize> {
@@ -170,9 +204,25 @@ fn carries(at_work: &AtWork, migration: Migration) {
     excuse_clocks(sim, locks, migration.from, migration.to);
 }
 
+/// It may move again when no answer can be on its way any more that sends somebody where it went: during the next migration
+/// that would be followed.
 fn moved(at_work: &AtWork, migration: Migration) {
-    let mut moving = at_work.sim().moving.borrow_mut();
-    moving.retain(|other| *other != migration);
+    let timeouts = at_work.sim().plan.processes.iter();
+    let rest = timeouts.map(|process| process.response_timeout).max();
+    let sim = Rc::clone(at_work.sim());
+    sim.moving.borrow_mut().retain(|other| *other != migration);
+    sim.rests.borrow_mut().push(migration.slot);
+    let rested = Rc::clone(&sim);
+    let over = sim.engine.now() + rest.unwrap_or(0);
+    sim.engine.at(
+        over,
+        Box::new(move |_| {
+            let mut rests = rested.rests.borrow_mut();
+            if let Some(at) = rests.iter().position(|slot| *slot == migration.slot) {
+                rests.swap_remove(at);
+            }
+        }),
+    );
 }
 
 /// A master is replaced: of slots that it was giving or taking its successor knows nothing, and keys are lost.

@@ -31,6 +31,8 @@ pub(super) struct Beliefs {
     held: BTreeMap<u64, Held>,
     next: u64,
     tokens: BTreeMap<(usize, Option<usize>), (u64, Nanos, ProcId)>,
+    /// When what a server named for a process was asked for: who is passed it later need not ask.
+    asked: BTreeMap<(usize, ProcId, u64), Nanos>,
 }
 
 #[derive(Debug)]
@@ -54,6 +56,12 @@ fn is_asked_at_once(number: u64) -> bool {
 }
 
 impl Beliefs {
+    /// When the hold was asked for that this belief is about, as far as one sees by what the server named.
+    fn asked_first(&mut self, belief: &Belief, named: u64) -> Nanos {
+        let hold = (belief.lock, belief.of, named);
+        *self.asked.entry(hold).or_insert(belief.asked)
+    }
+
     /// The largest token that others than this owner have believed in, and when.
     fn largest(&self, belief: &Belief) -> (u64, Nanos, ProcId) {
         let of_lock = (belief.lock, None)..=(belief.lock, Some(usize::MAX));
@@ -86,7 +94,7 @@ impl Belief {
 
 impl Judges {
     /// Somebody was granted a lock; the number is for [`Self::ended`].
-    pub(crate) fn granted(&self, engine: &Engine, belief: Belief, guard: &Rc<Guard>) -> u64 {
+    pub(crate) fn granted(&self, engine: &Engine, mut belief: Belief, guard: &Rc<Guard>) -> u64 {
         let now = engine.now();
         self.was_had(now, belief.lock, belief.write, belief.of);
         let lost = guard.is_lost();
@@ -95,6 +103,7 @@ impl Judges {
             self.object("grants", now, story);
         }
         let mut beliefs = self.beliefs.borrow_mut();
+        belief.asked = beliefs.asked_first(&belief, guard.named());
         if !lost {
             self.look_at_others(engine, &mut beliefs, &belief, guard.token());
             self.look_at_token(engine, &mut beliefs, &belief, guard);

@@ -1,6 +1,7 @@
 //! What a task holds a lock by.
 
-use dlock::{ErrorKind, Held, LossReason, ReadGuard, WriteGuard};
+use dlock::__internals::ServerToken;
+use dlock::{ErrorKind, FencingToken, Held, LossReason, ReadGuard, WriteGuard};
 
 /// Whatever a task holds a lock by.
 #[derive(Debug)]
@@ -12,12 +13,20 @@ pub(crate) enum Guard {
 
 impl Guard {
     pub(crate) fn token(&self) -> u64 {
+        self.fencing_token().as_u64()
+    }
+
+    /// What the server named when it granted the hold, or when a slice of it began.
+    pub(super) fn named(&self) -> u64 {
+        ServerToken::behind(self.fencing_token()).as_u64()
+    }
+
+    fn fencing_token(&self) -> FencingToken {
         match self {
             Self::Read(guard) => guard.fencing_token(),
             Self::Write(guard) => guard.fencing_token(),
             Self::Several(held) => held.fencing_token(),
         }
-        .as_u64()
     }
 
     pub(crate) fn is_lost(&self) -> bool {

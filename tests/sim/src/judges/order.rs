@@ -180,6 +180,13 @@ impl Judges {
         }
     }
 
+    /// Several requests were carried out at once.
+    pub(crate) fn look_at_all_lines(&self, engine: &Engine) {
+        for (lock, home) in self.homes.iter().enumerate() {
+            self.look_at_line(engine, lock, home, false);
+        }
+    }
+
     /// A request about a lock was carried out; whether it can have done one thing only.
     fn look_at_line(&self, engine: &Engine, lock: usize, home: &Home, alone: bool) {
         let mut order = self.order.borrow_mut();

@@ -133,7 +133,7 @@ impl Judges {
         for (lock, free) in waits.free.iter_mut().enumerate() {
             let waiting = waits.waiting.values();
             let mut waiting = waiting.filter(|one| one.1.locks.contains(&lock));
-            if waiting.next().is_none() {
+            if waiting.next().is_none() || !self.homes[lock].is_served(engine) {
                 *free = Free::default();
                 continue;
             }

@@ -102,6 +102,11 @@ impl Home {
         })
     }
 
+    /// Whether a server takes it for its own.
+    pub(super) fn is_served(&self, engine: &Engine) -> bool {
+        engine.fleet(|fleet| fleet.is_served(self.slot))
+    }
+
     /// Whether any master, dead or alive, has a record of which this is true: a slot that moves is served by two.
     pub(super) fn any(&self, engine: &Engine, is_true: impl Fn(&Record<'_>) -> bool) -> bool {
         let now = engine.time();

@@ -1,6 +1,6 @@
 //! Drawing a plan from a seed.
 
-use super::fault::{Fault, FaultClass, FaultPlan, Outcome, Theme, When};
+use super::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
 use super::{Plan, ProcessPlan, Setup, Shape, TaskPlan};
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Random, SECOND};
 use crate::weights;
@@ -135,7 +135,11 @@ fn fault(plan: &Plan, theme: Theme, random: &mut Random) -> Fault {
             node,
             after: u32::try_from(random.within(0, 6)).unwrap_or(0),
             delay: random.scaled(MS, 8 * SECOND),
-            breaks: random.chance(500),
+            breaks: if random.chance(500) {
+                Breaks::Late
+            } else {
+                Breaks::Not
+            },
         },
         FaultClass::Reset => Fault::Reset { process, node },
         FaultClass::HalfOpen => Fault::HalfOpen { process, node },

@@ -46,6 +46,16 @@ pub(crate) enum FaultClass {
     CallOff,
 }
 
+/// Whether the connection on which a request is held back breaks for the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Breaks {
+    Not,
+    /// When so much time has passed since the fault began as it is held back for: shortly before it arrives.
+    Late,
+    /// As it leaves, so that another copy of it arrives long before.
+    AtOnce,
+}
+
 /// One fault. Processes are named by their numbers in the plan, servers by any number, modulo how many there are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fault {
@@ -61,8 +71,7 @@ pub(crate) enum Fault {
         node: usize,
         after: u32,
         delay: Nanos,
-        /// Whether the connection breaks for the client meanwhile.
-        breaks: bool,
+        breaks: Breaks,
     },
     Reset {
         process: usize,

@@ -4,7 +4,7 @@ mod draw;
 mod fault;
 mod setup;
 
-pub(crate) use self::fault::{Fault, FaultClass, FaultPlan, Outcome, Theme, When};
+pub(crate) use self::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
 pub(crate) use self::setup::Setup;
 pub(crate) use dlock_load::{Ending, Op, Patience, Shape};
 

@@ -133,6 +133,7 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
         at_work: Cell::new(0),
         harm: Cell::new(0),
         moving: RefCell::default(),
+        rests: RefCell::default(),
         begun_at: RefCell::default(),
     })
 }

@@ -50,15 +50,35 @@ impl Fleet {
     /// The master of a slot by the latest epoch, whoever has heard of it. A single server is it for all.
     #[must_use]
     pub fn owner(&self, slot: u16) -> NodeId {
-        let claims = self
-            .nodes
-            .iter()
-            .filter(|node| !node.is_replica())
-            .filter_map(|node| {
-                let view = node.cluster.as_ref()?;
-                (view.owners.owner(slot) == node.id).then(|| (view.peer(node.id).epoch, node.id))
-            });
-        claims.max().map_or(NodeId(0), |(_, node)| node)
+        let latest = self.claims(slot).max();
+        latest.map_or(NodeId(0), |(_, node)| node)
+    }
+
+    /// Whether any server takes a slot for its own: two that took one epoch may each take it for the other's.
+    #[must_use]
+    pub fn is_served(&self, slot: u16) -> bool {
+        let single = self.nodes.iter().all(|node| node.cluster.is_none());
+        single || self.claims(slot).next().is_some()
+    }
+
+    /// Whether a server takes itself for a master although others have its slots by later epochs.
+    #[must_use]
+    pub fn is_deposed(&self, node: NodeId) -> bool {
+        self.nodes[node.0].cluster.as_ref().is_some_and(|view| {
+            let own = (0..16_384).filter(|slot| view.owners.owner(*slot) == node);
+            let own: Vec<u16> = own.collect();
+            // One slot alone may be on its way to somebody else.
+            own.len() > 1 && own.iter().all(|slot| self.owner(*slot) != node)
+        })
+    }
+
+    /// The masters that take a slot for their own, with their epochs.
+    fn claims(&self, slot: u16) -> impl Iterator<Item = (u64, NodeId)> {
+        let masters = self.nodes.iter().filter(|node| !node.is_replica());
+        masters.filter_map(move |node| {
+            let view = node.cluster.as_ref()?;
+            (view.owners.owner(slot) == node.id).then(|| (view.peer(node.id).epoch, node.id))
+        })
     }
 
     /// Whether no other server knows of a later epoch; what this one takes next cannot be claimed by another one as well.

@@ -30,7 +30,6 @@ impl Locks<'_> {
         let kept = (lease / 1000 + 1001).to_string();
         let valid = self.micros + pick(rng, &[0, 5_000_000, 60_000_000]);
         let till = pick(rng, &[0, 0, 0, self.micros + 5_000_000, 1]).to_string();
-        let handed = self.token(rng).to_string();
         let forget = if rng.bool() { "" } else { "31001" };
         match script {
             0 => {
@@ -52,21 +51,12 @@ impl Locks<'_> {
                     &kept,
                 ])
             }
-            1 => words(&["1", key, &hold, forget, &handed, &till, publish]),
+            1 => words(&["1", key, &hold, forget, &till, publish]),
             2 => words(&["1", key, &hold, &lease.to_string()]),
             3 => words(&["1", key, &hold, &till, publish]),
             4 => {
                 let seen = self.token(rng).to_string();
-                words(&[
-                    "1",
-                    key,
-                    &hold,
-                    &handed,
-                    &lease.to_string(),
-                    &seen,
-                    &till,
-                    publish,
-                ])
+                words(&["1", key, &hold, &lease.to_string(), &seen, &till, publish])
             }
             _ => words(&["1", key, pick(rng, &["100", "1", "0"])]),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, Stray, fencing_token};
+use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray};
 use dlock::Mode;
 
 /// How many acquisitions there are.
@@ -63,7 +63,6 @@ impl Act {
         };
         let release = |stray| Op::Release {
             hold: id(actor),
-            handed: None,
             lease: LEASE,
             stray,
         };
@@ -87,9 +86,8 @@ impl Act {
             },
             Self::Yield(_) => Op::Yield {
                 hold,
-                handed: None,
                 lease: LEASE,
-                seen: fencing_token(seen),
+                seen: ServerToken::new(seen),
                 stray: Stray::None,
             },
             Self::Inspect => Op::Inspect,

@@ -29,12 +29,7 @@ fn who_gave_up_is_ignored_for_as_long_as_the_acquire_is_valid() {
             hold: hold.clone(),
             stray,
         },
-        Op::Release {
-            hold,
-            handed: None,
-            lease,
-            stray,
-        },
+        Op::Release { hold, lease, stray },
     ];
     for end in ends {
         for acquired in [true, false] {

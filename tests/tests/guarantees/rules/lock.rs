@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{
     Extent, HoldId, MemoryStore, Message, Nonce, Op, PlaceTerms, Post, Reply, ServerClock as _,
-    Stray, fencing_token, lock_key,
+    ServerToken, Stray, lock_key,
 };
 use dlock::{LockInfo, LockKey, Mode};
 use dlock_tests::TestClock;
@@ -82,9 +82,8 @@ impl Lock {
         let mine = holders.iter().find(|other| other.id == hold.to_string());
         Op::Yield {
             hold,
-            handed: None,
             lease: LEASE,
-            seen: mine.map_or(fencing_token(1), |mine| mine.token),
+            seen: mine.map_or(ServerToken::new(1), |mine| ServerToken::behind(mine.token)),
             stray: Stray::None,
         }
     }
@@ -185,7 +184,6 @@ pub(crate) fn acquire_as(owner: &str, name: &str, mode: Mode) -> Op {
 pub(crate) fn release(name: &str) -> Op {
     Op::Release {
         hold: id(name),
-        handed: None,
         lease: LEASE,
         stray: Stray::None,
     }

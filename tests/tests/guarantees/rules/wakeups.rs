@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::__internals::{Listener, Message, Nonce, Origin, Wakeups, fencing_token};
+use dlock::__internals::{Listener, Message, Nonce, Origin, ServerToken, Wakeups};
 
 use crate::lock::{LEASE, Lock, PLACE, abandon, id, release};
 
@@ -27,11 +27,14 @@ fn a_release_passes_the_lock_on_for_as_long_as_the_place_was_kept() {
     let info = lock.inspect();
     assert_eq!(info.holders.len(), 1);
     assert!(info.holders[0].id.starts_with("next"));
-    assert!(info.holders[0].token.as_u64() > first);
+    assert!(ServerToken::behind(info.holders[0].token).as_u64() > first);
     assert_eq!(info.holders[0].remaining, PLACE * 3 / 4);
     assert!(info.waiters.is_empty());
     // Who has not heard of it and looks gets the same grant, for the whole lease.
-    assert_eq!(lock.write("next"), Some(info.holders[0].token.as_u64()));
+    assert_eq!(
+        lock.write("next"),
+        Some(ServerToken::behind(info.holders[0].token).as_u64())
+    );
     assert_eq!(lock.inspect().holders[0].remaining, LEASE);
 }
 
@@ -119,7 +122,7 @@ async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
     let granted = |nonce| Message::Granted {
         hold: hold.clone(),
         nonce,
-        token: fencing_token(7),
+        token: ServerToken::new(7),
     };
     // A late copy of the first request, before anybody listened, may have been the last to reach the record.
     for (nonce, believed) in [(Nonce::NOBODY, false), (Nonce::of(&hold), true)] {
@@ -130,6 +133,37 @@ async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
         let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
         let woken = woken.expect("it looks, whatever it is told");
         assert_eq!(woken.is_some(), believed, "{nonce}");
+    }
+}
+
+/// A subscription that a server took back may be made anew at a replica, which passes on what its master publishes; the master
+/// sees nobody listen and takes the grant back.
+#[tokio::test]
+async fn a_grant_after_something_was_missed_is_none_until_the_server_is_asked_again() {
+    let (wakeups, about) = (Arc::new(Wakeups::default()), Arc::<str>::from("about"));
+    let hold = id("waiter");
+    let listener = wakeups.listen(&hold, Arc::clone(&about));
+    let granted = Message::Granted {
+        hold: hold.clone(),
+        nonce: Nonce::of(&hold),
+        token: ServerToken::new(7),
+    };
+    let tell = || wakeups.tell(&about, &granted, Origin::of(1));
+    for grants_before in [false, true] {
+        if grants_before {
+            tell();
+        }
+        wakeups.missed(&hold);
+        tell();
+        // An answer that was sent twice changes nothing about it.
+        listener.forget_grant();
+        tell();
+        let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
+        assert_eq!(woken.expect("it looks"), None);
+        listener.begin();
+        tell();
+        let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
+        assert!(woken.expect("it looks").is_some());
     }
 }
 

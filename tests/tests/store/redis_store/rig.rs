@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use dlock::__internals::{
     Answer, ClientId, Endpoint, Extent, HoldId, Nonce, Op, PlaceTerms, RedisListening,
-    RedisOptions, RedisStore, Reply, Stray, lock_key,
+    RedisOptions, RedisStore, Reply, ServerToken, Stray, lock_key,
 };
-use dlock::{Error, FencingToken, LockKey, Mode};
+use dlock::{Error, LockKey, Mode};
 use dlock_tests::{slot_of, unique_prefix};
 use tokio::time::Instant;
 
@@ -60,7 +60,7 @@ impl Rig {
     }
 
     /// Acquires the write lock and says with which hold and token.
-    pub(crate) async fn grab(&self, key: &LockKey) -> (HoldId, FencingToken) {
+    pub(crate) async fn grab(&self, key: &LockKey) -> (HoldId, ServerToken) {
         let hold = self.hold();
         let answer = self.call(key, &write(&hold)).await.expect("acquired");
         match answer.reply {
@@ -121,7 +121,6 @@ pub(crate) fn queue(hold: &HoldId, mode: Mode) -> Op {
 pub(crate) fn release(hold: &HoldId) -> Op {
     Op::Release {
         hold: hold.clone(),
-        handed: None,
         lease: LEASE,
         stray: Stray::None,
     }

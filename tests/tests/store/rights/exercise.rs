@@ -161,7 +161,6 @@ async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
     };
     let mut release = Op::Release {
         hold: hold.clone(),
-        handed: None,
         lease,
         stray,
     };

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Message, Op, Reply};
-use dlock::FencingToken;
+use dlock::__internals::{Message, Op, Reply, ServerToken};
 use dlock::{LockInfo, Mode};
 use dlock_tests::{Line, Record, Told};
 
@@ -77,7 +76,9 @@ pub(crate) fn tells_as_specified(
 
 /// Whether a record says what the specification would show.
 pub(crate) fn says_the_same(record: &Record, info: &LockInfo, now: u64) -> Result<(), String> {
-    let last = info.last_token.map_or(0, FencingToken::as_u64);
+    let last = info
+        .last_token
+        .map_or(0, |last| ServerToken::behind(last).as_u64());
     same("the last token", &record.last, &last)?;
     let holds: Vec<_> = record
         .live(now)
@@ -91,7 +92,7 @@ pub(crate) fn says_the_same(record: &Record, info: &LockInfo, now: u64) -> Resul
         .iter()
         .map(|hold| {
             let deadline = now + micros(hold.remaining);
-            let token = hold.token.as_u64();
+            let token = ServerToken::behind(hold.token).as_u64();
             (
                 hold.id.clone(),
                 hold.mode,

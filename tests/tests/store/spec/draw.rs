@@ -96,7 +96,6 @@ impl Draw {
                 valid: self.valid(),
             },
             20..29 => Act::Release {
-                handed: self.handed(),
                 stray: self.stray(),
             },
             29..33 => Act::Renew {
@@ -107,7 +106,6 @@ impl Draw {
                 stray: self.stray(),
             },
             _ => Act::Yield {
-                handed: self.handed(),
                 lease: self.lease(),
                 stale: self.span_of(&[(4, 0..1), (1, 1..10_000)]),
                 stray: self.stray(),
@@ -126,11 +124,6 @@ impl Draw {
             (1, Publish::Noted),
             (1, Publish::Off),
         ])
-    }
-
-    /// Mostly a few; now and then so many that they are ahead of the clock.
-    fn handed(&mut self) -> u64 {
-        self.span_of(&[(4, 0..1), (4, 0..4), (1, 0..3_000_000)])
     }
 
     fn stray(&mut self) -> Stray {

@@ -110,9 +110,7 @@ pub(crate) enum Act {
         /// How far ahead of the server's time, in microseconds, the request is valid.
         valid: i64,
     },
-    /// `handed`: how many tokens the client handed out itself since the last grant.
     Release {
-        handed: u64,
         stray: Stray,
     },
     Renew {
@@ -123,7 +121,6 @@ pub(crate) enum Act {
         stray: Stray,
     },
     Yield {
-        handed: u64,
         lease: Duration,
         /// How many tokens ago the one was named that the client has seen last.
         stale: u64,

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use dlock::__internals::{HoldId, Nonce, Op, PlaceTerms, Stray as Flag, fencing_token};
-use dlock::FencingToken;
+use dlock::__internals::{HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
 use dlock_tests::Pieces;
 
 use crate::plan::{Act, Actor, Stray};
@@ -25,7 +24,7 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    pub(crate) fn hears_of(&mut self, token: FencingToken) {
+    pub(crate) fn hears_of(&mut self, token: ServerToken) {
         self.token = token.as_u64();
     }
 
@@ -41,7 +40,6 @@ impl Knowledge {
                 Flag::Possible
             }
         };
-        let handed = |count: u64| (count > 0).then(|| fencing_token(self.token + count));
         let op = match act {
             Act::Acquire {
                 lease,
@@ -62,12 +60,8 @@ impl Knowledge {
                     }),
                 }
             }
-            Act::Release {
-                handed: count,
-                stray,
-            } => Op::Release {
+            Act::Release { stray } => Op::Release {
                 hold,
-                handed: handed(*count),
                 lease: actor.longest,
                 stray: flag(stray),
             },
@@ -81,15 +75,13 @@ impl Knowledge {
                 stray: flag(stray),
             },
             Act::Yield {
-                handed: count,
                 lease,
                 stale,
                 stray,
             } => Op::Yield {
                 hold,
-                handed: handed(*count),
                 lease: actor.longest.min(*lease),
-                seen: fencing_token(self.token.saturating_sub(*stale)),
+                seen: ServerToken::new(self.token.saturating_sub(*stale)),
                 stray: flag(stray),
             },
         };

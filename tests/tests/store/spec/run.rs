@@ -99,9 +99,6 @@ impl<'a> Run<'a> {
     }
 
     fn send(&mut self, request: &Request, publish: Publish, plain: bool) -> Result<(), String> {
-        if self.would_note_what_is_over(&request.op) {
-            return Ok(());
-        }
         let Answer { reply, told } = self.pair.send(request, publish, plain)?;
         if let (Op::Acquire { hold, .. } | Op::Yield { hold, .. }, Reply::Granted(token)) =
             (&request.op, &reply)
@@ -128,21 +125,6 @@ impl<'a> Run<'a> {
         self.deadlines.dedup();
         self.tombs.extend(buried.values());
         Ok(())
-    }
-
-    /// A release of the only hold notes tokens that were handed out under it even if its lease is over, which the
-    /// specification does not say (see `is_as_specified`); clients hand none out then.
-    fn would_note_what_is_over(&self, op: &Op) -> bool {
-        let Record { sole, .. } = &self.pair.record;
-        let mut live = self.pair.record.live(self.pair.now());
-        matches!(
-            op,
-            Op::Release {
-                handed: Some(_),
-                ..
-            }
-        ) && sole.is_some()
-            && live.next().is_none()
     }
 
     fn forward_to(&mut self, deadline: Index, past: i64) {

@@ -10,7 +10,7 @@ use super::state::{Lock, after};
 use crate::mode::Mode;
 use crate::protocol::{Extent, HoldId, PlaceTerms, Reply};
 use crate::store::memory::post::Post;
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// Who asks for what.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Lock {
             hold.deadline = hold.deadline.max(deadline);
             let token = hold.token;
             self.promise(deadline);
-            return Reply::Granted(FencingToken::new(token));
+            return Reply::Granted(ServerToken::new(token));
         }
         if let Some(place) = ask.place {
             self.line.hears(ask.id, ear(place));
@@ -133,7 +133,7 @@ impl Lock {
         if ask.mode == Mode::Read && post.serves_who_enters() {
             self.line.tell_readers(post);
         }
-        Reply::Granted(FencingToken::new(token))
+        Reply::Granted(ServerToken::new(token))
     }
 
     fn refuse(&mut self, ask: &Ask<'_>, now: u64, retry: Duration) -> Reply {
@@ -155,7 +155,7 @@ impl Lock {
         self.promise(until);
         Reply::Queued {
             retry,
-            last: (self.last > 0).then(|| FencingToken::new(self.last)),
+            last: (self.last > 0).then(|| ServerToken::new(self.last)),
             now,
         }
     }

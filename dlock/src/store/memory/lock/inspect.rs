@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::state::Lock;
 use crate::mode::Mode;
 use crate::protocol::{HoldInfo, LockInfo, WaiterInfo};
-use crate::token::FencingToken;
+use crate::token::{FencingToken, ServerToken};
 
 /// How many holds, and how many waiters, are listed.
 const LISTED: usize = 100;
@@ -18,7 +18,7 @@ impl Lock {
                 id: hold.id.to_string(),
                 mode: hold.mode,
                 remaining: Duration::from_micros(hold.deadline - now),
-                token: FencingToken::new(hold.token),
+                token: FencingToken::first_of(ServerToken::new(hold.token)),
                 held_for: Duration::from_micros(now.saturating_sub(hold.token)),
                 owner: hold.owner.as_deref().map(str::to_owned),
             })
@@ -38,7 +38,8 @@ impl Lock {
             .collect();
         let more_waiters = cut(&mut waiters);
         LockInfo {
-            last_token: (self.last > 0).then(|| FencingToken::new(self.last)),
+            last_token: (self.last > 0)
+                .then(|| FencingToken::first_of(ServerToken::new(self.last))),
             holders,
             waiters,
             more_holders,

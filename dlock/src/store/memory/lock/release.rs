@@ -9,48 +9,30 @@ use super::state::{Lock, after};
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Message, Reply};
 use crate::store::memory::post::Post;
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// A hold that may go on.
 #[derive(Debug)]
 pub(super) struct Slice<'a> {
     pub(super) id: &'a HoldId,
-    /// The last token that was handed out under it without asking here.
-    pub(super) handed: Option<FencingToken>,
     /// For how long it goes on.
     pub(super) lease: Duration,
     /// The last token that its holder has been told.
-    pub(super) seen: FencingToken,
+    pub(super) seen: ServerToken,
 }
 
 impl Lock {
-    /// `handed` is the last token that was handed out under it without asking here.
-    pub(super) fn release(
-        &mut self,
-        id: &HoldId,
-        handed: Option<FencingToken>,
-        at: Moment,
-        post: &mut Post<'_>,
-    ) -> Reply {
+    pub(super) fn release(&mut self, id: &HoldId, at: Moment, post: &mut Post<'_>) -> Reply {
         let live = |hold: &Hold| hold.id == *id && hold.deadline > at.now;
         if !self.holds.iter().any(live) {
             return Reply::Gone;
         }
-        self.note_handed(handed);
         let now = at.now.max(self.last);
         self.drop_holds(|hold| hold.id == *id);
         self.clear_away(now);
         self.pass_on(now, post);
         self.settle_if_free(at);
         Reply::Done
-    }
-
-    fn note_handed(&mut self, handed: Option<FencingToken>) {
-        let handed = handed.map_or(0, FencingToken::as_u64);
-        if handed > self.last {
-            self.last = handed;
-            self.promise(handed);
-        }
     }
 
     /// Gives up what the acquire got: a hold or a place in the line.
@@ -83,9 +65,8 @@ impl Lock {
             let somebody_waits = self.line.first(Mode::Write).is_some()
                 || mode == Mode::Write && self.line.first(Mode::Read).is_some();
             if somebody_waits && mode == Mode::Write {
-                return self.release(slice.id, slice.handed, at, post);
+                return self.release(slice.id, at, post);
             }
-            self.note_handed(slice.handed);
             if somebody_waits {
                 return Reply::Done;
             }
@@ -97,7 +78,7 @@ impl Lock {
         hold.deadline = hold.deadline.max(after(now, slice.lease));
         let deadline = hold.deadline;
         self.promise(deadline);
-        Reply::Granted(FencingToken::new(token))
+        Reply::Granted(ServerToken::new(token))
     }
 
     /// Lets in those whom the lock admits now, and nobody else. Readers are told to look; the first
@@ -125,7 +106,7 @@ impl Lock {
                     let granted = Message::Granted {
                         hold: writer.id.clone(),
                         nonce: writer.nonce,
-                        token: FencingToken::new(token),
+                        token: ServerToken::new(token),
                     };
                     if post.tell(&granted) {
                         self.holds.push(Hold {

@@ -111,14 +111,9 @@ impl Lock {
                 lease,
                 extent,
             } => self.renew(hold, after(now, whole_millis(*lease)), *extent, now),
-            Op::Release {
-                hold,
-                handed,
-                stray,
-                ..
-            } => {
+            Op::Release { hold, stray, .. } => {
                 self.bury(hold, *stray, valid_until, at);
-                self.release(hold, *handed, at, post)
+                self.release(hold, at, post)
             }
             Op::Abandon { hold, stray } => {
                 self.bury(hold, *stray, valid_until, at);
@@ -126,14 +121,12 @@ impl Lock {
             }
             Op::Yield {
                 hold,
-                handed,
                 lease,
                 seen,
                 stray,
             } => {
                 let slice = Slice {
                     id: hold,
-                    handed: *handed,
                     lease: whole_millis(*lease),
                     seen: *seen,
                 };

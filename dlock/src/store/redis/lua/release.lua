@@ -3,20 +3,19 @@
 --
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 in how many ms to forget the lock if that leaves it free ('' = when it expires anyway),
---       3 last token handed out under this hold (0 = none but the granted one), 4 until when (server's time) an acquire
---       with this id must have no effect (0 = none is on its way), 5 how to publish (see acquire.lua)
+--       3 until when (server's time) an acquire with this id must have no effect (0 = none is on its way), 4 how to
+--       publish (see acquire.lua)
 -- Returns  1  released: until now nobody else could have got it, even if its lease is over
 --          {1, {channel, message, ...}}  the same, and what is to be published
 --          0  no such hold: released before, or expired and cleared away
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
-local handed, till, pub = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local till, pub = tonumber(ARGV[3]), ARGV[4]
 local short = call('HMGET', lock, 't', '=' .. id, 'h', 'w', 'r', '+' .. id, 'o', 'x', 'e')
 for i = 2, 9 do
   if short[i] == '' then short[i] = false end -- void
 end
 local alone, h, w, mine = short[2], short[3], short[4], short[6]
-local plain = handed == 0 and till == 0
 
 local function write(changes)
   if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
@@ -27,14 +26,6 @@ end
 
 -- The only hold, and nobody waits.
 if alone and not h and till == 0 then
-  local last, left = tonumber(short[1]), string.match(alone, '^%a (%d+)') or (alone - 1001) * 1000
-  if handed > last then
-    local changes = {'t', string.format('%d', handed), '=' .. id, ''}
-    write(changes)
-    if handed > last + left then
-      call('PEXPIREAT', lock, string.format('%d', math.floor(handed / 1000) + 1001))
-    end
-  end
   call('HDEL', lock, '=' .. id)
   if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
   return 1
@@ -50,7 +41,7 @@ local owner, unheard = '', nil
 local us = time[2]
 if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local token = time[1] .. us
-if plain and mine and w and not short[5] and not short[7] and string.sub(h, 1, 6) == '1 0 1 ' then
+if till == 0 and mine and w and not short[5] and not short[7] and string.sub(h, 1, 6) == '1 0 1 ' then
   local kind = string.byte(pub)
   local count, head, front, tail = string.match(w, '^1 (%d+) (%d+) (%d+) (%d+)$')
   local until_then = string.match(mine, '^w (%d+) %d+ %d+ $')
@@ -85,7 +76,7 @@ end
 
 -- Nobody waits, and none of the holds can have expired: one of several goes, or the only one. The last of the list gets
 -- the number of one that goes.
-if plain and mine and not (w or short[5] or short[7] or short[9]) and #token == #short[1] and token > short[1] then
+if till == 0 and mine and not (w or short[5] or short[7] or short[9]) and #token == #short[1] and token > short[1] then
   local reads, writes, earliest = string.match(h, '^1 (%d+) (%d+) (%d+)$')
   local mode, k = string.match(mine, '^(%a) %d+ %d+ (%d+) $')
   local x = short[8]
@@ -125,7 +116,6 @@ else
   if mine then
     sweep(W)
     sweep(R)
-    note_handed(handed)
     give_back(mine)
   end
   if mine or till > 0 then commit(true) end

@@ -1,17 +1,16 @@
 -- At the end of a local slice: lets the line in if anybody waits, otherwise carries on.
 --
 -- KEYS  lock (see common/record.lua)
--- ARGV  1 hold id, 2 last token handed out under this hold (0 = none but the granted one), 3 lease in us,
---       4 the last token that the server named for this hold: if it has named another since, this is a late copy,
---       which must not release, 5 until when (server's time) an acquire with this id must have no effect if this
---       releases (0 = none is on its way), 6 how to publish (see acquire.lua)
+-- ARGV  1 hold id, 2 lease in us, 3 the last token that the server named for this hold: if it has named another since,
+--       this is a late copy, which must not release, 4 until when (server's time) an acquire with this id must have no
+--       effect if this releases (0 = none is on its way), 5 how to publish (see acquire.lua)
 -- Returns  token  nobody waits: the hold goes on, extended, with a fresh token (a late copy: with the last one)
 --          {2, {channel, message, ...}}  somebody waits, and perhaps what is to be published: a write hold has been released to them; a read hold stays
 --                 until its readers leave, but must not be joined any more
 --          0      no such hold: released before, or expired
 local call = redis.call
-local lock, id, pub = KEYS[1], ARGV[1], ARGV[6]
-local handed, lease, seen, till = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local lock, id, pub = KEYS[1], ARGV[1], ARGV[5]
+local lease, seen, till = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local owner, known, fields = '', {}, call('HLEN', lock)
 if fields == 0 then return 0 end
 local time = call('TIME')
@@ -27,7 +26,6 @@ if not mine then return 0 end
 local mode, token, of = mine.mode, mine.token, mine.owner
 if token == seen then
   local wanted = front(W) or mode == 'w' and front(R)
-  note_handed(handed)
   if wanted then
     if mode == 'w' then
       if till > 0 then bury(till) end

@@ -24,9 +24,6 @@ pub(super) struct Channel {
     pub(super) idle_since: Option<Instant>,
     /// Whether listeners may have missed a message, so that they must look once the channel is live.
     pub(super) missed: bool,
-    /// The connections on which a server has ended it since it was last asked for: who hears of that may not have heard
-    /// of its confirmation yet, which came before.
-    pub(super) ended: Vec<u64>,
     /// Tells those who wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
     /// Whether somebody found the lock free lately without having been told.
@@ -38,6 +35,8 @@ pub(super) struct Channel {
 pub(super) enum State {
     /// On the way to being subscribed.
     Pending,
+    /// Asked for on the connection with this number.
+    Asked(u64),
     /// Subscribed at a node, on the connection with this number.
     Live(NodeId, u64),
     /// Neither; the keeper will see to it.
@@ -52,10 +51,14 @@ impl Channel {
             holds: HashSet::default(),
             idle_since: None,
             missed: false,
-            ended: Vec::new(),
             changed: Arc::default(),
             untold: Arc::default(),
         }
+    }
+
+    /// Whether it hangs on this connection.
+    pub(super) fn is_on(&self, number: u64) -> bool {
+        matches!(self.state, State::Asked(on) | State::Live(_, on) if on == number)
     }
 
     pub(super) fn is_live(&self) -> bool {

@@ -36,6 +36,13 @@ pub(super) struct Joined {
     pub(super) untold: Arc<AtomicBool>,
 }
 
+/// What was live elsewhere than it should be.
+#[derive(Default)]
+pub(super) struct Moved {
+    pub(super) unsubscribe: Vec<(Name, NodeId, u64)>,
+    pub(super) listeners: Vec<HoldId>,
+}
+
 impl Channels {
     pub(super) fn is_empty(&self) -> bool {
         self.lock().channels.is_empty()
@@ -98,7 +105,7 @@ impl Channels {
     pub(super) fn is_pending(&self, name: &Name) -> bool {
         let table = self.lock();
         let channel = table.channels.get(name);
-        channel.is_some_and(|channel| channel.state == State::Pending)
+        channel.is_some_and(|channel| matches!(channel.state, State::Pending | State::Asked(_)))
     }
 
     /// A listener does not wait for the channel any longer, so it may miss something.
@@ -108,8 +115,8 @@ impl Channels {
         }
     }
 
-    /// Whether a pending channel is still wanted; forgets it otherwise.
-    pub(super) fn still_wanted(&self, name: &Name) -> bool {
+    /// Whether a pending channel is still wanted, so that it is asked for now on this connection; forgets it otherwise.
+    pub(super) fn ask(&self, name: &Name, number: u64) -> bool {
         let mut table = self.lock();
         let Some(channel) = table.channels.get_mut(name) else {
             return false;
@@ -121,19 +128,17 @@ impl Channels {
             table.forget(name);
             return false;
         }
-        channel.ended.clear();
+        channel.state = State::Asked(number);
         true
     }
 
-    /// A channel is live now, or was for a moment. The listeners that may have missed something.
+    /// A channel is live now, unless the server has ended it since. The listeners that may have missed something.
     pub(super) fn confirm(&self, name: &Name, node: NodeId, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
-        let Some(channel) = table.channels.get_mut(name) else {
+        let channel = table.channels.get_mut(name);
+        let Some(channel) = channel.filter(|channel| channel.state == State::Asked(number)) else {
             return Vec::new();
         };
-        if channel.ended.contains(&number) {
-            return channel.lose().collect();
-        }
         channel.state = State::Live(node, number);
         channel.changed.notify_waiters();
         if std::mem::take(&mut channel.missed) {
@@ -143,10 +148,19 @@ impl Channels {
         }
     }
 
-    /// A channel could not be subscribed.
+    /// A channel could not be asked for.
     pub(super) fn fail(&self, name: &Name) {
+        self.fail_at(name, State::Pending);
+    }
+
+    /// A channel was asked for on this connection, which is over: it is live, or was refused.
+    pub(super) fn asked(&self, name: &Name, number: u64) {
+        self.fail_at(name, State::Asked(number));
+    }
+
+    fn fail_at(&self, name: &Name, state: State) {
         if let Some(channel) = self.lock().channels.get_mut(name)
-            && channel.state == State::Pending
+            && channel.state == state
         {
             let _ = channel.lose();
         }
@@ -156,7 +170,7 @@ impl Channels {
     pub(super) fn lose_connection(&self, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         let lost = table.channels.values_mut();
-        lost.filter(|channel| matches!(channel.state, State::Live(_, on) if on == number))
+        lost.filter(|channel| channel.is_on(number))
             .flat_map(Channel::lose)
             .collect()
     }
@@ -174,30 +188,20 @@ impl Channels {
     /// The server has ended a subscription of a connection. The channel's listeners, if it was not our wish.
     pub(super) fn lose_channel(&self, name: &str, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
-        match table.channels.get_mut(name) {
-            Some(channel) if matches!(channel.state, State::Live(_, on) if on == number) => {
-                channel.lose().collect()
-            }
-            Some(channel) if channel.state == State::Pending => {
-                channel.ended.push(number);
-                Vec::new()
-            }
-            _ => Vec::new(),
-        }
+        let channel = table.channels.get_mut(name);
+        let channel = channel.filter(|channel| channel.is_on(number));
+        channel.map_or_else(Vec::new, |channel| channel.lose().collect())
     }
 
     /// Channels that are live at another node than their owner: lost from now on.
-    pub(super) fn lose_moved(
-        &self,
-        owner: impl Fn(Slot) -> Option<NodeId>,
-    ) -> Vec<(Name, NodeId, u64)> {
-        let mut moved = Vec::new();
+    pub(super) fn lose_moved(&self, owner: impl Fn(Slot) -> Option<NodeId>) -> Moved {
+        let mut moved = Moved::default();
         for (name, channel) in &mut self.lock().channels {
             if let State::Live(node, number) = channel.state
                 && owner(channel.slot) != Some(node)
             {
-                let _ = channel.lose();
-                moved.push((Arc::clone(name), node, number));
+                moved.listeners.extend(channel.lose());
+                moved.unsubscribe.push((Arc::clone(name), node, number));
             }
         }
         moved

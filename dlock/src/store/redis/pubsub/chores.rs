@@ -44,7 +44,7 @@ impl Channels {
                     }
                 }
                 // Its worker decides once its turn comes.
-                (State::Pending, _) | (State::Live(..), None) => {}
+                (State::Pending | State::Asked(_), _) | (State::Live(..), None) => {}
             }
         }
         for name in done {

@@ -105,9 +105,11 @@ impl PubSub {
     pub(crate) fn topology_changed(&self) {
         let topology = self.servers.topology();
         let owner = |slot| topology.node(slot).map(|node| node.id());
-        for (name, node, number) in self.channels.lose_moved(owner) {
+        let moved = self.channels.lose_moved(owner);
+        for (name, node, number) in moved.unsubscribe {
             self.job(node, Job::Unsubscribe(name, number));
         }
+        self.missed(moved.listeners);
         let known = |id: &NodeId| topology.by_id(*id).is_some();
         self.jobs.lock().retain(|id, jobs| {
             let stays = known(id);
@@ -124,7 +126,7 @@ impl PubSub {
         for (_, jobs) in self.jobs.lock().drain() {
             jobs.close();
         }
-        self.wake(self.channels.lose_all());
+        self.missed(self.channels.lose_all());
     }
 
     /// Has a channel subscribed by the node that owns its slot now.
@@ -164,10 +166,10 @@ impl PubSub {
         [prefix, "~c:", tagged, ":", client].concat().into()
     }
 
-    /// Tells holds to look.
-    pub(super) fn wake(&self, holds: impl IntoIterator<Item = HoldId>) {
+    /// Tells holds to look, as they may have missed something.
+    pub(super) fn missed(&self, holds: impl IntoIterator<Item = HoldId>) {
         for hold in holds {
-            self.wakeups.wake(&hold);
+            self.wakeups.missed(&hold);
         }
     }
 }

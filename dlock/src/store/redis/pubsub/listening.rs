@@ -8,7 +8,7 @@ use super::channel::Name;
 use super::hearing::PubSub;
 use crate::protocol::HoldId;
 use crate::store::{Listener, Origin};
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// Hears the wake-ups of one hold until dropped.
 #[must_use = "dropping it stops listening"]
@@ -68,13 +68,18 @@ impl Listening {
         }
     }
 
-    /// What was granted before counts no more: the server is asked again.
+    /// The server is asked again: what came before counts no more.
+    pub fn begin(&self) {
+        self.listener.begin();
+    }
+
+    /// What was granted meanwhile counts no more.
     pub fn forget_grant(&self) {
         self.listener.forget_grant();
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time.
-    pub async fn woken(&self) -> Option<(FencingToken, Origin)> {
+    pub async fn woken(&self) -> Option<(ServerToken, Origin)> {
         self.listener.woken().await
     }
 }

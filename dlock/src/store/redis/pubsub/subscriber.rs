@@ -61,12 +61,11 @@ impl Subscriber {
     pub(super) async fn carry_out(&mut self, job: Job) -> bool {
         match job {
             Job::Subscribe(name) => {
-                if !self.pubsub.channels.still_wanted(&name) {
+                if !self.pubsub.channels.ask(&name, self.number) {
                     return true;
                 }
                 let fit = self.subscribe(&name).await;
-                // Unless it is live now.
-                self.pubsub.channels.fail(&name);
+                self.pubsub.channels.asked(&name, self.number);
                 fit
             }
             Job::Unsubscribe(name, number) => {
@@ -92,7 +91,7 @@ impl Subscriber {
                 }
                 if !missed.is_empty() {
                     self.pubsub.env.stats.resubscribed.count();
-                    self.pubsub.wake(missed);
+                    self.pubsub.missed(missed);
                 }
                 true
             }
@@ -114,8 +113,11 @@ impl Subscriber {
 
     async fn unsubscribe(&mut self, name: &Name) -> bool {
         let subscription = Subscription::end(self.pubsub.env.publish.get(), name);
-        let answer = self.ask(subscription.command()).await;
-        answer.is_some_and(|answer| subscription.is_confirmed(&answer, name))
+        let Some(answer) = self.ask(subscription.command()).await else {
+            return false;
+        };
+        // A server refuses it for a slot that has left: that ended the subscription, too.
+        unless_refused(answer).map_or(true, |answer| subscription.is_confirmed(&answer, name))
     }
 
     async fn ask(&mut self, cmd: &Cmd) -> Option<Value> {
@@ -130,7 +132,7 @@ impl Drop for Subscriber {
     fn drop(&mut self) {
         let lost = self.pubsub.channels.lose_connection(self.number);
         if !lost.is_empty() {
-            self.pubsub.wake(lost);
+            self.pubsub.missed(lost);
         }
         self.pubsub.nudge.notify_one();
     }
@@ -156,7 +158,7 @@ fn hear(
                 let lost = pubsub.channels.lose_channel(name, number);
                 if !lost.is_empty() {
                     pubsub.env.refresh.request();
-                    pubsub.wake(lost);
+                    pubsub.missed(lost);
                     pubsub.nudge.notify_one();
                 }
             }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use redis::Value;
 
 use super::info::info;
-use super::value::{int, text, token};
+use super::value::{int, text};
 use crate::protocol::{Op, Reply};
-use crate::token::FencingToken;
+use crate::token::ServerToken;
 
 /// Reads a script's answer; `None` if it is not one.
 #[must_use]
@@ -16,7 +16,7 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
         return Some(match (op, number) {
             (Op::Inspect, _) => return None,
             (Op::Acquire { .. } | Op::Yield { .. }, token @ 1..) => {
-                Reply::Granted(FencingToken::new(token))
+                Reply::Granted(ServerToken::said(token)?)
             }
             (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }, 1) => Reply::Done,
             (_, 0) => Reply::Gone,
@@ -33,7 +33,10 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
     Some(match (op, int(parts.first()?)?) {
         (Op::Acquire { .. }, 2) => Reply::Queued {
             retry: retry?,
-            last: token(parts.get(2).and_then(int)?),
+            last: match parts.get(2).and_then(int)? {
+                0 => None,
+                last => Some(ServerToken::said(last)?),
+            },
             now: parts.get(3).and_then(int)?,
         },
         (Op::Acquire { .. }, 0) => Reply::Busy(retry?),

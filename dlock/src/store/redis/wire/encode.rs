@@ -8,7 +8,6 @@ use redis::{Cmd, RedisWrite};
 use crate::key::LockKey;
 use crate::mode::Mode;
 use crate::protocol::{Extent, Op, Stray, forget_after, whole_millis};
-use crate::token::FencingToken;
 
 /// How long a key outlives the latest deadline in it, rounded up.
 const GRACE_MILLIS: u64 = 1001;
@@ -72,18 +71,12 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
                 cmd.write_arg_fmt(kept);
             }
         }
-        Op::Release {
-            hold,
-            handed,
-            lease,
-            stray,
-        } => {
+        Op::Release { hold, lease, stray } => {
             cmd.write_arg_fmt(hold);
             match forget_after(*lease) {
                 Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
                 None => cmd.write_arg(b""),
             }
-            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
             cmd.write_arg_fmt(buried_until(*stray));
             cmd.write_arg_fmt(&publishing);
         }
@@ -105,13 +98,11 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
         }
         Op::Yield {
             hold,
-            handed,
             lease,
             seen,
             stray,
         } => {
             cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(handed.map_or(0, FencingToken::as_u64));
             cmd.write_arg_fmt(micros(whole_millis(*lease)));
             cmd.write_arg_fmt(seen);
             cmd.write_arg_fmt(buried_until(*stray));
@@ -167,7 +158,6 @@ impl fmt::Display for Publishing<'_> {
 pub(super) fn has_plain(op: &Op) -> bool {
     match op {
         Op::Release {
-            handed: None,
             lease,
             stray: Stray::None,
             ..

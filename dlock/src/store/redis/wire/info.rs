@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::value::{int, text, token};
+use super::value::{int, text};
 use crate::mode::Mode;
 use crate::protocol::{HoldInfo, LockInfo, WaiterInfo};
-use crate::token::FencingToken;
+use crate::token::{FencingToken, ServerToken};
 
 pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
     let [
@@ -20,7 +20,10 @@ pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
     else {
         return None;
     };
-    let last = int(last)?;
+    let last = match int(last)? {
+        0 => None,
+        last => Some(ServerToken::said(last)?),
+    };
     let mut holders = holds
         .chunks_exact(6)
         .map(|hold| {
@@ -28,7 +31,7 @@ pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
                 id: text(&hold[0])?.to_owned(),
                 mode: mode(&hold[1])?,
                 remaining: Duration::from_micros(int(&hold[2])?),
-                token: FencingToken::new(int(&hold[3])?),
+                token: FencingToken::first_of(ServerToken::said(int(&hold[3])?)?),
                 held_for: Duration::from_micros(int(&hold[4])?),
                 owner: text(&hold[5])
                     .filter(|owner| !owner.is_empty())
@@ -38,7 +41,7 @@ pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
         .collect::<Option<Vec<_>>>()?;
     holders.sort_by(|a, b| a.id.cmp(&b.id));
     Some(LockInfo {
-        last_token: token(last),
+        last_token: last.map(FencingToken::first_of),
         holders,
         waiters: waiters
             .chunks_exact(4)

@@ -29,7 +29,7 @@ impl<'p> Push<'p> {
                 }
                 _ => Self::Other,
             },
-            PushKind::SUnsubscribe => match parts.next() {
+            PushKind::SUnsubscribe | PushKind::Unsubscribe => match parts.next() {
                 Some(Some(channel)) => Self::Unsubscribed(channel),
                 _ => Self::Other,
             },

@@ -2,8 +2,6 @@
 
 use redis::Value;
 
-use crate::token::FencingToken;
-
 /// A number, which a script may have left as text.
 pub(super) fn int(value: &Value) -> Option<u64> {
     match value {
@@ -20,9 +18,4 @@ pub(super) fn text(value: &Value) -> Option<&str> {
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
         _ => None,
     }
-}
-
-/// The lock's last token; 0 stands for none.
-pub(super) fn token(number: u64) -> Option<FencingToken> {
-    (number > 0).then(|| FencingToken::new(number))
 }

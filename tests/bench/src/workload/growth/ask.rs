@@ -6,8 +6,8 @@ use std::{
 };
 
 use dlock::{
-    __internals::{Extent, HoldId, Message, Nonce, Op, PlaceTerms, Stray, encode},
-    FencingToken, LockKey, Mode,
+    __internals::{Extent, HoldId, Message, Nonce, Op, PlaceTerms, ServerToken, Stray, encode},
+    LockKey, Mode,
 };
 use redis::{Cmd, cmd};
 
@@ -22,7 +22,7 @@ const ALWAYS: u64 = 9_000_000_000_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) id: HoldId,
-    pub(super) token: FencingToken,
+    pub(super) token: ServerToken,
 }
 
 /// An id that nothing else has. All are of one client.
@@ -60,7 +60,6 @@ fn acquire(hold: HoldId, mode: Mode, lease: Duration, place: Option<PlaceTerms>)
 pub(super) fn release(hold: HoldId) -> Op {
     Op::Release {
         hold,
-        handed: None,
         lease: LASTING,
         stray: Stray::None,
     }
@@ -84,7 +83,6 @@ pub(super) fn abandon(hold: HoldId) -> Op {
 pub(super) fn yield_to_line(held: &Held) -> Op {
     Op::Yield {
         hold: held.id.clone(),
-        handed: None,
         lease: LASTING,
         seen: held.token,
         stray: Stray::None,

@@ -56,6 +56,14 @@ impl Fleet {
         }
     }
 
+    /// Has the new owner take the slot once more.
+    pub fn migrate_again(&mut self, now: Duration, migration: &Migration) {
+        if let Some(view) = self.at(now, migration.to).cluster.as_mut() {
+            view.importing.insert(migration.slot, migration.from);
+        }
+        self.migrate_finish(now, migration);
+    }
+
     /// Tells the old owner directly that the slot is no longer its own (otherwise it hears by the bus). It refuses
     /// while it has keys of the slot.
     pub fn migrate_tell(&mut self, now: Duration, migration: &Migration) {

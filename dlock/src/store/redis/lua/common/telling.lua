@@ -129,12 +129,3 @@ local function give_back(mine)
   if mine.mode == 'w' then end_write_phase() end
   settle()
 end
-
--- Notes the last token that was handed out under a hold without asking here.
-local function note_handed(handed)
-  if handed <= last then return end
-  last = handed
-  now = max(now, last)
-  set('t', fmt('%d', last))
-  promise(last)
-end

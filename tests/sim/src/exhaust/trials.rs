@@ -1,0 +1,78 @@
+//! Trying all cases of all scopes.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use parking_lot::Mutex;
+
+use super::{late_copy, one_fault};
+use crate::plan::Plan;
+use crate::run::{Outcome, run_plan};
+use crate::shrink::{Shrunk, shrink_plan};
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Report {
+    /// How many cases were tried.
+    pub cases: u64,
+    /// The first case that failed, with what was broken.
+    pub failed: Option<(u64, String)>,
+    /// Operations of all cases.
+    pub operations: u64,
+}
+
+/// How many cases there are.
+#[must_use]
+pub fn cases() -> u64 {
+    late_copy::cases() + one_fault::cases()
+}
+
+fn plan(case: u64) -> Plan {
+    match case.checked_sub(late_copy::cases()) {
+        None => late_copy::plan_of(case),
+        Some(case) => one_fault::plan_of(case),
+    }
+}
+
+/// Tries all cases, or one in so many, in so many threads.
+#[must_use]
+pub fn exhaust(threads: usize, every: u64) -> Report {
+    let [next, tried, operations] = [(); 3].map(|()| AtomicU64::new(0));
+    let (stop, failed) = (AtomicBool::new(false), Mutex::new(None));
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let case = next.fetch_add(every, Ordering::Relaxed);
+                    if case >= cases() {
+                        return;
+                    }
+                    tried.fetch_add(1, Ordering::Relaxed);
+                    let outcome = run_plan(plan(case), false, false);
+                    operations.fetch_add(outcome.operations, Ordering::Relaxed);
+                    if let Some((promise, story)) = outcome.violation {
+                        *failed.lock() = Some((case, format!("{promise}: {story}")));
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    Report {
+        cases: tried.into_inner(),
+        failed: failed.into_inner(),
+        operations: operations.into_inner(),
+    }
+}
+
+/// Runs a case, and tells all of it.
+#[must_use]
+pub fn run_case(case: u64, wire: bool) -> Outcome {
+    run_plan(plan(case), true, wire)
+}
+
+/// Shrinks a case that fails.
+#[must_use]
+pub fn shrink_case(case: u64, wire: bool) -> Option<Shrunk> {
+    shrink_plan(plan(case), wire)
+}
