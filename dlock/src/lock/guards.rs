@@ -120,8 +120,7 @@ macro_rules! guard {
 
             /// The same, and gives up after a moment; then that does it.
             pub(crate) async fn release_soon(&mut self) {
-                // Whoever drops a guard does not want to hear how it was held.
-                let _ = timeout(FAREWELL, self.0.release_in_place()).await;
+                let _ = timeout(FAREWELL, self.0.release_unasked()).await;
             }
         }
     };

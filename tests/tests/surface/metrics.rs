@@ -114,6 +114,9 @@ async fn everything(exporter: &PrometheusHandle) {
     assert!(count("dlock_renewal_slack_seconds_count{lock=\"order:{id}\"}") > 0.0);
     let lost = "dlock_lost_total{lock=\"order:{id}\",reason=\"max_hold\"}";
     assert!((count(lost) - 1.0).abs() < 0.1);
+    lose_blocking(renewed.key().name().to_owned()).await;
+    // One was released, one dropped, whose end nobody asks for.
+    assert!((count("dlock_errors_total{kind=\"lost\"}") - 1.0).abs() < 0.1);
     let error = lock(&a, 4).owner("").write().await;
     assert!(error.is_err_and(|error| error.is_invalid()));
     assert!((count("dlock_errors_total{kind=\"invalid_config\"}") - 1.0).abs() < 0.1);
@@ -128,6 +131,26 @@ async fn everything(exporter: &PrometheusHandle) {
             assert!(left.abs() < 0.1, "{gauge} of {mode} ends at {left}");
         }
     }
+}
+
+/// Two holds of a thread that waits are lost; one guard is released, the other dropped.
+async fn lose_blocking(name: String) {
+    let waiting = tokio::task::spawn_blocking(move || {
+        let client = dlock::blocking::Client::connect("memory://metrics").expect("it is there");
+        let lock = client.rw_lock(name).expect("valid").label("blocking");
+        let lock = lock.lease(Duration::from_millis(200));
+        let lock = lock.max_hold(Duration::from_millis(200));
+        for released in [true, false] {
+            let guard = lock.write().expect("free");
+            guard.lost().expect("this thread may wait");
+            if released {
+                assert!(guard.release().is_err_and(|error| error.is_lost()));
+            } else {
+                drop(guard);
+            }
+        }
+    });
+    waiting.await.expect("runs to its end");
 }
 
 async fn connect(url: &str) -> Client {

@@ -113,6 +113,14 @@ impl Share {
         self.give_back().await.inspect_err(metrics::failed)
     }
 
+    /// The same for whoever does not ask how it was held: errors are not counted, as a drop counts none.
+    pub(crate) async fn release_unasked(&mut self) {
+        if !self.left {
+            // What is still owed then, the drop sees to.
+            let _ = self.give_back().await;
+        }
+    }
+
     async fn give_back(&mut self) -> Result<(), Error> {
         let loss = self.hold.check();
         if !self.leave() {
