@@ -4,11 +4,15 @@
 pub(crate) use crate::sim::{
     AbortHandle, JoinSet, Place, Whereabouts, spawn, start, wait_at_most, whereabouts,
 };
+#[cfg(all(dlock_sim, feature = "tls"))]
+pub(crate) use crate::sim::run_blocking;
 #[cfg(not(dlock_sim))]
 pub(crate) use tokio::task::{AbortHandle, JoinSet};
 
 #[cfg(not(dlock_sim))]
 pub(crate) use self::tokio_tasks::{Place, Whereabouts, spawn, start, wait_at_most, whereabouts};
+#[cfg(all(not(dlock_sim), feature = "tls"))]
+pub(crate) use self::tokio_tasks::run_blocking;
 
 #[cfg(not(dlock_sim))]
 mod tokio_tasks {
@@ -30,6 +34,16 @@ mod tokio_tasks {
     /// Starts a task that nobody waits for, on the runtime of this thread.
     pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         background::within(|| tokio::spawn(task)).abort_handle()
+    }
+
+    /// Runs on a thread of our own what may take its time; `None` if that cannot be had.
+    #[cfg(feature = "tls")]
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        // Not one of the user's, of which there may be few, all waiting for us.
+        let own = background::start().ok()?;
+        own.spawn_blocking(run).await.ok()
     }
 
     /// Waits on this thread, for so long at most.

@@ -16,6 +16,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 pub use self::stream::Stream;
+#[cfg(feature = "tls")]
+pub use self::tasks::run_blocking;
 pub use self::tasks::{
     AbortHandle, JoinError, JoinSet, Place, Whereabouts, spawn, start, wait_at_most, whereabouts,
 };

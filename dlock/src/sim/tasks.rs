@@ -39,6 +39,12 @@ pub fn start() -> io::Result<()> {
     Ok(())
 }
 
+/// Nothing takes time but the network.
+#[cfg(feature = "tls")]
+pub async fn run_blocking<T>(run: impl FnOnce() -> T) -> Option<T> {
+    Some(run())
+}
+
 /// Nobody waits outside of tasks.
 pub fn wait_at_most<F: Future>(_: Duration, _: F) -> Option<F::Output> {
     None

@@ -40,7 +40,7 @@ impl RedisStore {
         // What cannot be read is said now, and not by each connection.
         #[cfg(feature = "tls")]
         if env.options.tls {
-            env.certificates.current()?;
+            env.certificates.current(deadline).await?;
         }
         let servers = Servers::find(&env, deadline).await?;
         // From here on, dropping it ends its tasks.

@@ -2,6 +2,7 @@
 #![cfg(feature = "tls")]
 
 mod certificates;
+mod hanging;
 mod mutual;
 mod platform;
 mod settings;

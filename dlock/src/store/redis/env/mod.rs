@@ -16,6 +16,8 @@ pub use options::{Password, RedisOptions};
 pub use stats::{Counter, RedisStats};
 pub use trust::{Pem, Trust};
 
+#[cfg(feature = "tls")]
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use self::home::Home;
@@ -38,7 +40,7 @@ pub(crate) struct Env {
     pub(crate) publish: CurrentMode,
     pub(crate) known: Known,
     #[cfg(feature = "tls")]
-    pub(crate) certificates: self::certificates::Certificates,
+    pub(crate) certificates: Arc<self::certificates::Certificates>,
     nodes: AtomicU32,
     numbers: AtomicU64,
 }

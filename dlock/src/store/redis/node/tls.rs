@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::clock::Instant;
 use crate::store::redis::address::Address;
 use crate::store::redis::env::Env;
 
@@ -20,7 +21,10 @@ pub(super) async fn encrypt<S: AsyncRead + AsyncWrite + Unpin>(
     address: &Address,
     stream: S,
 ) -> io::Result<TlsStream<S>> {
-    let config = env.certificates.current().map_err(io::Error::other)?;
+    // Files that hang leave time to connect with those that were read before.
+    let until = Instant::now() + env.options.connect_timeout / 2;
+    let current = env.certificates.current(until).await;
+    let config = current.map_err(io::Error::other)?;
     let name = ServerName::try_from(address.host.to_string()).map_err(io::Error::other)?;
     TlsConnector::from(config).connect(name, stream).await
 }
