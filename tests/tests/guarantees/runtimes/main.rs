@@ -1,6 +1,7 @@
 //! A client and the runtimes that use it: one after the other, side by side, and none at all.
 
 mod others;
+mod stalls;
 mod tokio_runtimes;
 
 use std::time::Duration;

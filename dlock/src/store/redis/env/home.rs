@@ -1,15 +1,31 @@
 //! Who drives the connections of a store.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use super::Env;
+use crate::clock::{Instant, sleep};
 use crate::tasks::Place;
 
-/// The runtime on which the store was made, which saves each request two turns through another thread; and our own for
-/// good once that has ended or stands still.
+/// For how long a runtime that stood still has to run well before connections return to it; twice as long after each
+/// further time, up to a minute, so that one that is blocked now and then does not have them made anew all the time.
+const REST: Duration = Duration::from_secs(1);
+const DOUBLED: u32 = 6;
+
+/// How often it is looked at meanwhile, and by how much later it may get to run: no stall for which it would be left goes
+/// unseen.
+const STEP: Duration = Duration::from_millis(50);
+const LATE: Duration = Duration::from_millis(50);
+
+/// The runtime on which the store was made, which saves each request two turns through another thread; and our own when
+/// that has ended or while it stands still.
 #[derive(Debug)]
 pub(crate) struct Home {
     first: Place,
     left: AtomicBool,
+    /// How often.
+    leaves: AtomicU32,
 }
 
 impl Home {
@@ -17,6 +33,7 @@ impl Home {
         let first = Place::here();
         Self {
             left: AtomicBool::new(first.is_own()),
+            leaves: AtomicU32::new(0),
             first,
         }
     }
@@ -24,7 +41,8 @@ impl Home {
     /// Where the next connection is driven.
     pub(crate) fn place(&self) -> Place {
         if !self.is_left() && !self.first.is_running() {
-            self.leave();
+            // Nobody returns to a runtime that has ended.
+            self.left.store(true, Ordering::Release);
         }
         if self.is_left() {
             Place::own()
@@ -37,9 +55,40 @@ impl Home {
     pub(crate) fn is_left(&self) -> bool {
         self.left.load(Ordering::Acquire)
     }
+}
 
-    /// The first runtime has ended, or does not run what it should.
-    pub(crate) fn leave(&self) {
-        self.left.store(true, Ordering::Release);
+impl Env {
+    /// The first runtime has ended, or does not run what it should: until it has run well for a while.
+    pub(crate) fn leave_home(self: &Arc<Self>) {
+        if self.home.left.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let before = self.home.leaves.fetch_add(1, Ordering::Relaxed);
+        let rest = REST * (1 << before.min(DOUBLED));
+        let returning = come_home(Arc::downgrade(self), rest);
+        // It runs when the runtime does, and ends with it.
+        self.home.first.spawn(returning);
+    }
+}
+
+/// Runs on the first runtime.
+async fn come_home(env: Weak<Env>, rest: Duration) {
+    let mut well = Duration::ZERO;
+    while well < rest {
+        let before = Instant::now();
+        sleep(STEP).await;
+        if env.strong_count() == 0 {
+            return;
+        }
+        let took = Instant::now() - before;
+        well = if took < STEP + LATE {
+            well + took
+        } else {
+            Duration::ZERO
+        };
+    }
+    if let Some(env) = env.upgrade() {
+        env.home.left.store(false, Ordering::Release);
+        env.refresh.request();
     }
 }

@@ -72,6 +72,11 @@ impl Connection {
         })
     }
 
+    /// Whether a runtime of the user's drives it.
+    pub(super) fn is_lent(&self) -> bool {
+        self.is_lent
+    }
+
     /// Sends one command. The reply may be a [`Value::ServerError`].
     pub(crate) async fn request(&mut self, cmd: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
         self.request_at(Instant::now(), cmd, until).await

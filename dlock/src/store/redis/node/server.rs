@@ -132,7 +132,7 @@ impl Node {
                 Trouble::Io(address, error)
             }
             NoAnswer::Stalled => {
-                self.env.home.leave();
+                self.env.leave_home();
                 self.lost(session.serial);
                 Trouble::Silence(address)
             }
@@ -193,6 +193,15 @@ impl Node {
         self.session.store(None);
     }
 
+    /// Has the connection driven at home again, once it is not left any more. Requests go through the one there is until
+    /// the other is made.
+    pub(crate) fn move_home(self: &Arc<Self>) {
+        let away = |session: Session| !session.connection.is_lent();
+        if !self.env.home.is_left() && self.session().is_some_and(away) {
+            self.start_dialing();
+        }
+    }
+
     /// Starts to connect unless that is under way; whether the store is still open.
     fn start_dialing(self: &Arc<Self>) -> bool {
         let mut start = None;
@@ -202,7 +211,7 @@ impl Node {
         });
         let Some(begun) = start else { return true };
         if begun.instead_of_another {
-            self.env.home.leave();
+            self.env.leave_home();
         }
         let dialing = Dialing::new(Arc::clone(self), begun.number);
         let place = self.env.home.place();

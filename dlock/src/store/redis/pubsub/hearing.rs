@@ -121,8 +121,8 @@ impl PubSub {
         self.nudge.notify_one();
     }
 
-    /// Starts over on our own runtime: the one that should hear does not run.
-    pub(super) fn leave_home(&self) {
+    /// Starts over where connections are driven now.
+    pub(super) fn start_over(&self) {
         for (_, jobs) in self.jobs.lock().drain() {
             jobs.close();
         }

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Ends with the store's tasks.
 pub(super) async fn keep(pubsub: Arc<PubSub>) {
-    let mut at_home = !pubsub.env.home.is_left();
+    let mut away = pubsub.env.home.is_left();
     loop {
         if pubsub.channels.is_empty() {
             pubsub.nudge.notified().await;
@@ -23,9 +23,9 @@ pub(super) async fn keep(pubsub: Arc<PubSub>) {
             // Either way it is time.
             let _ = timeout(INTERVAL, pubsub.nudge.notified()).await;
         }
-        if at_home && pubsub.env.home.is_left() {
-            at_home = false;
-            pubsub.leave_home();
+        let now_away = pubsub.env.home.is_left();
+        if std::mem::replace(&mut away, now_away) != now_away {
+            pubsub.start_over();
         }
         let chores = pubsub.channels.sweep(Instant::now());
         for (name, node, number) in chores.unsubscribe {

@@ -38,6 +38,9 @@ async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
     loop {
         // Either way it is time.
         let _ = timeout(jitter(INTERVAL), env.refresh.wanted()).await;
+        for node in servers.topology().nodes() {
+            node.move_home();
+        }
         if refresh(&servers).await {
             changed();
         }
