@@ -1,18 +1,18 @@
 //! Where background tasks start: nothing else spawns, so that a test can replace it here.
 
+#[cfg(all(dlock_sim, feature = "tls"))]
+pub(crate) use crate::sim::run_blocking;
 #[cfg(dlock_sim)]
 pub(crate) use crate::sim::{
     AbortHandle, JoinSet, Place, Whereabouts, spawn, start, wait_at_most, whereabouts,
 };
-#[cfg(all(dlock_sim, feature = "tls"))]
-pub(crate) use crate::sim::run_blocking;
 #[cfg(not(dlock_sim))]
 pub(crate) use tokio::task::{AbortHandle, JoinSet};
 
-#[cfg(not(dlock_sim))]
-pub(crate) use self::tokio_tasks::{Place, Whereabouts, spawn, start, wait_at_most, whereabouts};
 #[cfg(all(not(dlock_sim), feature = "tls"))]
 pub(crate) use self::tokio_tasks::run_blocking;
+#[cfg(not(dlock_sim))]
+pub(crate) use self::tokio_tasks::{Place, Whereabouts, spawn, start, wait_at_most, whereabouts};
 
 #[cfg(not(dlock_sim))]
 mod tokio_tasks {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use dlock::{Client, Error, LockInfo, RwLock, distributed_lock};
 use dlock_tests::{
     Worker, builder, connect, scaled, shared_cluster, stores, unique_prefix, wait_free,
+    wait_waiters,
 };
 
 const SOON: Duration = Duration::from_secs(20);
@@ -83,6 +84,41 @@ async fn waiters_of_the_same_process_wait_as_well() {
     }
 }
 
+/// Nobody is told of the end, which is when a lease ends: who waits knows of it from the next heartbeat on.
+#[tokio::test]
+async fn who_waits_gets_the_lock_a_heartbeat_after_the_end_and_at_once_if_that_was_known() {
+    let (heartbeat, hand_over) = (
+        Duration::from_millis(300),
+        scaled(Duration::from_millis(100)),
+    );
+    for url in stores().await {
+        let prefix = unique_prefix();
+        let (client, other) = (connect(&url, &prefix).await, connect(&url, &prefix).await);
+        for rest in [50, 200, 500, 1500].map(Duration::from_millis) {
+            let lock = client.rw_lock("one").expect("valid").min_hold(MIN_HOLD);
+            let guard = lock.write().await.expect("free");
+            let ends = Instant::now() + MIN_HOLD;
+            let waiting = tokio::spawn({
+                let lock = other.rw_lock("one").expect("valid");
+                async move { lock.write().await.map(|guard| (Instant::now(), guard)) }
+            });
+            wait_waiters(&lock, 1).await;
+            tokio::time::sleep_until((ends - rest).into()).await;
+            guard.release().await.expect("held to the end");
+            let (entered, guard) = waiting.await.expect("no panic").expect("granted");
+            assert!(entered + EARLY >= ends, "{rest:?}");
+            let late = entered.saturating_duration_since(ends);
+            let unknown = if rest > heartbeat {
+                Duration::ZERO
+            } else {
+                heartbeat
+            };
+            assert!(late < unknown + hand_over, "{rest:?}: {late:?}");
+            guard.release().await.expect("held to the end");
+        }
+    }
+}
+
 #[distributed_lock(key = "nightly", client = client, wait = "none", min_hold = "2s", on_busy = Ok(()))]
 async fn nightly(client: &Client, runs: &AtomicU32) -> Result<(), Error> {
     runs.fetch_add(1, Ordering::Relaxed);
@@ -94,12 +130,15 @@ async fn a_short_job_runs_once_although_hosts_start_it_at_slightly_different_tim
     for url in stores().await {
         let prefix = unique_prefix();
         let runs = Arc::new(AtomicU32::new(0));
+        // Locks in memory go with the last client.
+        let mut hosts = Vec::new();
         for _ in 0..3 {
             let client = connect(&url, &prefix).await;
+            hosts.push(client.clone());
             nightly(&client, &runs).await.expect("run, or skipped");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        assert_eq!(runs.load(Ordering::Relaxed), 1);
+        assert_eq!(runs.load(Ordering::Relaxed), 1, "{url}");
     }
 }
 

@@ -112,12 +112,11 @@ impl Certificates {
             return Ok(config.with_no_client_auth());
         };
         let chain = certificates(certificate, &CERTIFICATE)?;
-        let key = PrivateKeyDer::from_pem_slice(&read(key, &KEY)?)
-            .map_err(|error| {
-                invalid(format!(
-                    "the key of the client's certificate is no unencrypted key in PEM: {error}"
-                ))
-            })?;
+        let key = PrivateKeyDer::from_pem_slice(&read(key, &KEY)?).map_err(|error| {
+            invalid(format!(
+                "the key of the client's certificate is no unencrypted key in PEM: {error}"
+            ))
+        })?;
         config.with_client_auth_cert(chain, key).map_err(|error| {
             invalid(format!(
                 "the client's certificate and its key cannot be used together: {error}"
