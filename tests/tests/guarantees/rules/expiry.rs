@@ -105,6 +105,26 @@ fn a_hold_that_nobody_relies_on_ends_when_it_is_told_to() {
     assert_eq!(lock.apply(&end), Reply::Gone);
 }
 
+/// Copies that were held up on the way, and arrive when the hold has been given its end.
+#[test]
+fn what_arrives_late_does_not_put_the_end_of_a_hold_off() {
+    let lock = Lock::new();
+    lock.try_write("holder");
+    let renew = |extent| Op::Renew {
+        hold: id("holder"),
+        lease: SHORT,
+        extent,
+    };
+    assert_eq!(lock.apply(&renew(Extent::Exactly)), Reply::Done);
+    lock.pass(SHORT / 2);
+    assert_eq!(lock.apply(&renew(Extent::Exactly)), Reply::Done);
+    assert_eq!(lock.renew("holder"), Reply::Done);
+    assert_eq!(lock.apply(&acquire("holder", Write, None)), Reply::Gone);
+    assert_eq!(lock.inspect().holders[0].remaining, SHORT / 2);
+    lock.pass(SHORT / 2);
+    assert!(lock.try_write("next").is_some());
+}
+
 #[test]
 fn a_dead_waiter_holds_others_up_until_its_place_is_lost_and_no_longer() {
     let lock = Lock::new();

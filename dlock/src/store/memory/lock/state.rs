@@ -16,7 +16,7 @@ use crate::store::memory::post::Post;
 const GRACE_MILLIS: u64 = 1001;
 
 /// How long a free lock is remembered at most, in µs.
-const MEMORY: u64 = 60_000_000;
+pub(super) const MEMORY: u64 = 60_000_000;
 
 /// One lock.
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl Lock {
                 hold,
                 lease,
                 extent,
-            } => self.renew(hold, after(now, whole_millis(*lease)), *extent, now),
+            } => self.renew(hold, whole_millis(*lease), *extent, at),
             Op::Release { hold, stray, .. } => {
                 self.bury(hold, *stray, valid_until, at);
                 self.release(hold, at, post)
@@ -208,7 +208,7 @@ impl Lock {
         }
     }
 
-    fn is_buried(&mut self, id: &HoldId, at: Moment) -> bool {
+    pub(super) fn is_buried(&mut self, id: &HoldId, at: Moment) -> bool {
         if self.buried.is_empty() {
             return false;
         }
@@ -217,7 +217,7 @@ impl Lock {
     }
 
     /// An acquire that may still be on its way has no effect until then.
-    fn bury(&mut self, id: &HoldId, stray: Stray, until: u64, at: Moment) {
+    pub(super) fn bury(&mut self, id: &HoldId, stray: Stray, until: u64, at: Moment) {
         if !self.buried.is_empty() {
             self.buried.retain(|_, until| *until > at.real);
         }

@@ -1,18 +1,19 @@
--- Extends a hold's lease from now; shortens it only if that is asked for, by who has stopped to rely on it.
+-- Extends a hold's lease from now; shortens it only if that is asked for, by who has stopped to rely on it. Then a note
+-- (`-<id>`) stays, by which copies that come later change nothing.
 --
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 lease in ms + 1001: how long the key lives after that, 3 there if the lease is to end just then
 -- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
 local call = redis.call
 local lock, id, ttl, exactly = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local field, mine, x = '=' .. id, nil, nil
+local field, mine, x, ended = '=' .. id, nil, nil, nil
 local short = call('HMGET', lock, 't', field, 'o')
 local alone = short[2]
 if alone == '' then alone = false end -- void
 if not alone then
   field = '+' .. id
-  local long = call('HMGET', lock, field, 'x')
-  mine, x = long[1], long[2]
+  local long = call('HMGET', lock, field, 'x', '-' .. id)
+  mine, x, ended = long[1], long[2], long[3] and long[3] ~= ''
   if not mine or mine == '' then return 0 end
 end
 local time = call('TIME')
@@ -20,7 +21,7 @@ local at, token, lease = time[1] * 1000000 + time[2], tonumber(short[1]), (ttl -
 
 -- The lock's time is the server's, and the key lives long enough or nobody else is there. The expiry first: it opens
 -- a server that is out of memory.
-if not exactly and (not short[3] or short[3] == '') and at >= token then
+if not exactly and not ended and (not short[3] or short[3] == '') and at >= token then
   local deadline, value = at + lease, nil
   if alone then
     local mode, left, owner = string.match(alone, '^(%a) (%d+) (.*)$')
@@ -50,7 +51,14 @@ refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)
 if not mine then return 0 end
-local deadline = exactly and now + lease or max(mine.deadline, now + lease)
+ended = tonumber(f[11] or 0) > real
+local deadline = now + lease
+if exactly then
+  if ended then deadline = min(mine.deadline, deadline) end
+  bury(min(deadline - offset, real + MEMORY))
+else
+  deadline = ended and mine.deadline or max(mine.deadline, deadline)
+end
 set('+' .. id, fmt('%s %d %d %d ', mine.mode, deadline, mine.token, mine.k) .. mine.owner)
 if exactly then note_earliest(deadline) end
 promise(deadline)

@@ -22,7 +22,8 @@
 --   ?<id>    the field of its place
 --   x        until when the key is kept
 --   o        how far the lock's time is ahead of the server's, since the server's clock was set back
---   -<id>    until when (server's time) an acquire with this id that is still on its way has no effect
+--   -<id>    until when (server's time) an acquire with this id that is still on its way has no effect, nor a renewal of
+--            a hold that has been given its end
 --   z, z<i>  '<head> <tail>' and '<until> <id>': those ids in their order
 -- An empty value is void: as good as absent. The 1 in h, w and r is the version of this record.
 -- Times are in us, and but for `-` and `z` the lock's: the server's, which goes on where it was if the clock is set
