@@ -18,6 +18,7 @@ pub(super) struct Owned {
 
 impl Owned {
     pub(super) fn new(client: &Client, share: Share, outer: Option<Held>) -> Self {
+        share.hold().begin_use();
         Self {
             held: Held::new(
                 client.clone(),

@@ -49,6 +49,8 @@ pub(crate) struct Hold {
     /// Whether the server has been asked to give the hold to others if any wait: a renewal that finds it gone may have
     /// come behind that.
     yielding: AtomicBool,
+    /// Whether anything may have been done under it.
+    used: AtomicBool,
     /// Until when a copy of the acquire may still arrive.
     stray_until: Option<BootInstant>,
     /// The hold's place in the renewal queue; guarded by that queue's lock.
@@ -74,6 +76,7 @@ impl Hold {
             fate: Fate::default(),
             lost: Notify::new(),
             yielding: AtomicBool::new(false),
+            used: AtomicBool::new(false),
             stray_until: granted.stray_until,
             renewal_due: AtomicU64::new(0),
         };
@@ -89,8 +92,18 @@ impl Hold {
         }
     }
 
-    /// For how long the lock has to stay held although this holder is done.
+    /// From now on something is done under it.
+    pub(crate) fn begin_use(&self) {
+        if self.terms.min_hold.is_some() {
+            self.used.store(true, Ordering::Release);
+        }
+    }
+
+    /// For how long the lock has to stay held although this holder is done, if it has done anything.
     pub(super) fn rest(&self) -> Option<Duration> {
+        if !self.used.load(Ordering::Acquire) {
+            return None;
+        }
         let held = BootInstant::now().since(self.granted_at);
         let rest = self.terms.min_hold?.checked_sub(held)?;
         (!rest.is_zero()).then_some(rest)

@@ -22,6 +22,7 @@ macro_rules! guard {
 
         impl $name {
             pub(super) fn new(share: Share) -> Self {
+                share.hold().begin_use();
                 Self(share)
             }
 

@@ -142,6 +142,31 @@ async fn a_short_job_runs_once_although_hosts_start_it_at_slightly_different_tim
     }
 }
 
+#[distributed_lock(keys = ["a", "b"], client = client, wait = "none", min_hold = "60s", on_busy = Ok(false))]
+async fn both(client: &Client) -> Result<bool, Error> {
+    Ok(true)
+}
+
+/// Otherwise a job that found one of its locks taken would keep itself, and others, from the next try.
+#[tokio::test]
+async fn a_lock_under_which_nothing_ran_is_free_at_once() {
+    for url in stores().await {
+        let prefix = unique_prefix();
+        let (client, other) = (connect(&url, &prefix).await, connect(&url, &prefix).await);
+        let lock = |name| other.rw_lock(name).expect("valid");
+        for (taken, free) in [("a", "b"), ("b", "a")] {
+            let guard = lock(taken).write().await.expect("free");
+            assert!(!both(&client).await.expect("skipped"));
+            wait_free(&lock(free)).await;
+            guard.release().await.expect("held to the end");
+        }
+        assert!(both(&client).await.expect("both are free"));
+        for name in ["a", "b"] {
+            assert!(lock(name).try_write().await.expect("answered").is_none());
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_end_of_the_process_changes_nothing() {
     let (url, prefix) = (shared_cluster().await.url(), unique_prefix());
