@@ -103,7 +103,8 @@ async fn who_waits_gets_the_lock_a_heartbeat_after_the_end_and_at_once_if_that_w
                 async move { lock.write().await.map(|guard| (Instant::now(), guard)) }
             });
             wait_waiters(&lock, 1).await;
-            tokio::time::sleep_until((ends - rest).into()).await;
+            let working = ends.saturating_duration_since(Instant::now() + rest);
+            tokio::time::sleep(working).await;
             guard.release().await.expect("held to the end");
             let (entered, guard) = waiting.await.expect("no panic").expect("granted");
             assert!(entered + EARLY >= ends, "{rest:?}");
