@@ -142,6 +142,10 @@ pub(crate) struct Run {
     /// or not [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) max_hold: Option<Duration>,
+    /// How long the lock stays held at least, from when it was taken: others do not run a short command again
+    /// because they start it a little later. dlock does not wait for that [default: until the command ends]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) min_hold: Option<Duration>,
     /// Leave the URL, with its password, in the environment of the command
     #[arg(long)]
     pub(crate) keep_url: bool,
