@@ -52,8 +52,10 @@ pub(crate) struct Args {
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Common {
     /// Where the locks live: redis://[user:password@]host[:port][,host:port...][/database], a
-    /// cluster is recognised; rediss:// for TLS. In the environment, other users of the machine
-    /// cannot see the password
+    /// cluster is recognised; rediss:// for TLS, with ?tls_ca_file=FILE for authorities of your own
+    /// and &tls_cert_file=FILE&tls_key_file=FILE for servers that ask who comes. Nodes of a cluster
+    /// may send dlock, and the password, to any host unless &trusted_hosts=10.0.*,db.example says
+    /// which. In the environment, other users of the machine cannot see the password
     #[arg(
         long,
         env = URL,
