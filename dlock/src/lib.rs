@@ -86,6 +86,7 @@ pub use token::FencingToken;
 #[doc(hidden)]
 pub mod __internals {
     pub use crate::clock::BootInstant;
+    pub use crate::error::plain;
     pub use crate::protocol::{
         ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray,
     };

@@ -67,13 +67,19 @@ impl Scope<'_> {
     ) -> Option<Time> {
         let arg = self.args.get(Name::MinHold)?;
         let min_hold = faults.keep(time(arg))?;
-        if let (Time::Literal(min_hold), Some(Time::Literal(max_hold))) = (&min_hold, max_hold)
-            && max_hold < min_hold
-        {
-            faults.at(
+        match (&min_hold, max_hold) {
+            (Time::Literal(min_hold), _) if *min_hold > LONGEST => faults.at(
                 &arg.value,
-                "`min_hold` is longer than `max_hold`, after which the lock is given up",
-            );
+                "`min_hold` is longer than the longest lease, 24h; write down that the work was done where it has to \
+                 be remembered for longer",
+            ),
+            (Time::Literal(min_hold), Some(Time::Literal(max_hold))) if max_hold < min_hold => {
+                faults.at(
+                    &arg.value,
+                    "`min_hold` is longer than `max_hold`, after which the lock is given up",
+                );
+            }
+            _ => {}
         }
         Some(min_hold)
     }

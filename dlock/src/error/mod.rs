@@ -11,4 +11,5 @@ mod written;
 pub use kind::{ErrorKind, LossReason, Step};
 pub use opaque::Error;
 pub(crate) use plain::Quoted;
+pub use plain::plain;
 pub(crate) use written::Written;

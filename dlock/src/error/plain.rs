@@ -7,7 +7,8 @@ use std::fmt;
 const MOST: usize = 200;
 
 /// The text without what would steer a terminal or break a line: such characters are written as in a literal of Rust.
-pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn plain(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.into();
     }

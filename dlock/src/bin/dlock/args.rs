@@ -11,6 +11,14 @@ use crate::duration;
 /// The variable of the environment that says where the locks live.
 pub(crate) const URL: &str = "DLOCK_URL";
 
+// Names of parameters would look like code to a linter of documentation.
+const URL_HELP: &str = "\
+    Where the locks live: redis://[user:password@]host[:port][,host:port...][/database], a cluster is \
+    recognised; rediss:// for TLS, with ?tls_ca_file=FILE for authorities of your own and \
+    &tls_cert_file=FILE&tls_key_file=FILE for servers that ask who comes. Nodes of a cluster may send dlock, \
+    and the password, to any host unless &trusted_hosts=10.0.*,db.example says which. In the environment, \
+    other users of the machine cannot see the password";
+
 const ABOUT: &str =
     "Distributed read/write locks on Redis Cluster: run commands under them, look into them.";
 
@@ -51,12 +59,11 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Common {
-    /// Where the locks live: redis://[user:password@]host[:port][,host:port...][/database], a
-    /// cluster is recognised; rediss:// for TLS. In the environment, other users of the machine
-    /// cannot see the password
+    /// Where the locks live
     #[arg(
         long,
         env = URL,
+        help = URL_HELP,
         hide_env_values = true,
         global = true,
         default_value = "redis://127.0.0.1:6379"
@@ -142,6 +149,10 @@ pub(crate) struct Run {
     /// or not [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) max_hold: Option<Duration>,
+    /// How long the lock stays held at least, from when it was taken: others do not run a short command again
+    /// because they start it a little later. dlock does not wait for that [default: until the command ends]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) min_hold: Option<Duration>,
     /// Leave the URL, with its password, in the environment of the command
     #[arg(long)]
     pub(crate) keep_url: bool,

@@ -3,10 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
+use dlock::__internals::plain;
 use dlock::{Error, ErrorKind};
 use serde_json::json;
 
-use crate::escape::shown;
 use crate::output::tell;
 
 /// A code of `sysexits.h`, or the command's.
@@ -69,7 +69,7 @@ impl Failure {
         if as_json {
             tell(&json!({"error": self.message, "exit": self.exit.0}).to_string());
         } else {
-            tell(&format!("dlock: {}", shown(&self.message)));
+            tell(&format!("dlock: {}", plain(&self.message)));
         }
         self.exit.into()
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use dlock::__internals::plain;
 use dlock::{LockInfo, RwLock};
 use ratatui::crossterm::cursor::MoveTo;
 use ratatui::crossterm::queue;
@@ -12,7 +13,6 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::args::{Common, Inspect};
 use crate::connect::connect;
 use crate::duration::short;
-use crate::escape::shown;
 use crate::exit::{Exit, Failure};
 use crate::{json, output, table, who};
 
@@ -83,7 +83,7 @@ fn text(key: &str, info: &LockInfo) -> String {
         Some(token) => format!("last token {token}"),
         None => "no token remembered".to_owned(),
     };
-    let mut text = format!("{}: {}, {token}\n", shown(key), who::state(info));
+    let mut text = format!("{}: {}, {token}\n", plain(key), who::state(info));
     if !info.holders.is_empty() {
         let heading = ["HELD BY", "MODE", "HELD FOR", "LEASE LEFT", "TOKEN", "HOLD"];
         let mut lines = vec![table::line(heading)];
@@ -94,7 +94,7 @@ fn text(key: &str, info: &LockInfo) -> String {
                 short(hold.held_for),
                 short(hold.remaining),
                 hold.token.to_string(),
-                shown(&hold.id),
+                plain(&hold.id).into_owned(),
             ]);
         }
         text.push('\n');
@@ -110,7 +110,7 @@ fn text(key: &str, info: &LockInfo) -> String {
                 waiter.mode.to_string(),
                 short(waiter.waiting_for),
                 short(waiter.remaining),
-                shown(&waiter.id),
+                plain(&waiter.id).into_owned(),
             ]);
         }
         text.push('\n');

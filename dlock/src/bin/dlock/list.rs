@@ -1,11 +1,11 @@
 //! `dlock list`.
 
+use dlock::__internals::plain;
 use dlock::{Client, Error, LockInfo};
 use tokio::task::JoinSet;
 
 use crate::args::Common;
 use crate::connect::connect;
-use crate::escape::shown;
 use crate::exit::{Exit, Failure};
 use crate::{json, output, table, who};
 
@@ -64,7 +64,7 @@ pub(crate) fn text(locks: &[(String, LockInfo)]) -> String {
     ])];
     for (key, info) in locks {
         lines.push(vec![
-            shown(key),
+            plain(key).into_owned(),
             info.mode()
                 .map_or_else(|| "free".into(), |mode| mode.to_string()),
             who::held_for(info),

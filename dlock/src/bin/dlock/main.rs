@@ -4,7 +4,6 @@ mod args;
 mod completions;
 mod connect;
 mod duration;
-mod escape;
 mod exit;
 mod inspect;
 mod json;

@@ -2,13 +2,13 @@
 
 use std::io::{self, IsTerminal, Write as _};
 
+use dlock::__internals::plain;
 use dlock::{HoldInfo, LockInfo};
 use serde_json::json;
 
 use crate::args::{Common, Release};
 use crate::connect::connect;
 use crate::duration::short;
-use crate::escape::shown;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -45,8 +45,8 @@ fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
     eprint!(
         "{} has held {} for {} for {} and renews itself while it lives ({} of its lease left).\n\
          Taking the hold away lets others in while it may still work. Release it? [y/N] ",
-        shown(&hold.id),
-        shown(key),
+        plain(&hold.id),
+        plain(key),
         match hold.mode {
             dlock::Mode::Read => "reading",
             dlock::Mode::Write => "writing",
@@ -68,7 +68,7 @@ fn tell(common: &Common, args: &Release, released: bool) -> io::Result<()> {
     if common.json {
         return output::print_json(&json!({"key": key, "hold": hold, "released": released}));
     }
-    let (key, hold) = (shown(key), shown(hold));
+    let (key, hold) = (plain(key), plain(hold));
     output::print(&if released {
         format!("{key}: released {hold}\n")
     } else {

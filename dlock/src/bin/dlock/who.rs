@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
+use dlock::__internals::plain;
 use dlock::{HoldInfo, LockInfo};
 
 use crate::duration::short;
-use crate::escape::shown;
 
 /// The name of the client that an acquisition belongs to.
 pub(crate) fn name(id: &str) -> String {
-    shown(id.split('/').next().unwrap_or_default())
+    plain(id.split('/').next().unwrap_or_default()).into_owned()
 }
 
 /// The owner of a hold, or the client.
 pub(crate) fn holder(hold: &HoldInfo) -> String {
-    hold.owner.as_deref().map_or_else(|| name(&hold.id), shown)
+    let owner = hold.owner.as_deref();
+    owner.map_or_else(|| name(&hold.id), |owner| plain(owner).into_owned())
 }
 
 /// The hold that has lasted longest.

@@ -7,13 +7,16 @@ mod tokio_runtimes;
 use std::time::Duration;
 
 use dlock::{Client, RwLock};
-use dlock_tests::{builder, connect, stores, unique_prefix};
+use dlock_tests::{builder, connect, scaled, shared_cluster, stores, unique_prefix, wait_until};
 use tokio::runtime::{Builder, Runtime};
 
 /// Long enough that nobody sees its end.
 const LONG: Duration = Duration::from_secs(60);
 /// Short enough to be outlived.
-const SHORT: Duration = Duration::from_millis(1500);
+fn short() -> Duration {
+    scaled(Duration::from_millis(1500))
+}
+
 const SOON: Duration = Duration::from_secs(10);
 
 /// A runtime as `#[tokio::test]` makes it.
@@ -29,6 +32,7 @@ struct Stage {
     first: Option<Runtime>,
     client: Client,
     witness: Client,
+    url: String,
 }
 
 impl Stage {
@@ -46,12 +50,31 @@ impl Stage {
                 witness,
                 lasting,
                 first: Some(first),
+                url,
             }
         })
     }
 
     fn lock(&self, name: &str) -> RwLock {
         self.client.rw_lock(name).expect("a valid name")
+    }
+
+    /// Waits until servers tell somebody of the lock. Who waits in memory hears of it at once.
+    async fn wait_heard(&self, lock: &RwLock) {
+        if self.url.starts_with("memory:") {
+            return;
+        }
+        let cluster = shared_cluster().await;
+        let (prefix, _) = lock.key().as_str().split_once(':').expect("a prefix");
+        let start = format!("{prefix}~c:");
+        wait_until(SOON, "somebody listens", || async {
+            let mut channels = Vec::new();
+            for node in 0..cluster.len() {
+                channels.extend(cluster.node(node).channels().await);
+            }
+            channels.iter().any(|channel| channel.starts_with(&start))
+        })
+        .await;
     }
 
     /// Waits until the lock is free, which has to be long before its lease ends.

@@ -4,14 +4,17 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dlock::{Client, Error, blocking, distributed_lock};
 use dlock_tests::{connect, stores, unique_prefix};
 use tokio::runtime::Runtime;
 use tokio::task::LocalSet;
 
-use super::{SHORT, Stage};
+use super::{Stage, short};
+
+/// Between two looks of a blocked thread.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The plainest executor.
 fn plain<F: Future>(future: F) -> F::Output {
@@ -60,16 +63,20 @@ async fn both(client: &Client) -> Result<(), Error> {
 async fn use_everything(client: &Client) {
     call(client).await.expect("free");
     both(client).await.expect("free");
-    let short = client.rw_lock("short").expect("valid").lease(SHORT);
-    let guard = short.write().await.expect("free");
+    let lock = client.rw_lock("short").expect("valid").lease(short());
+    let guard = lock.write().await.expect("free");
     let late = client.rw_lock("short").expect("valid");
     let late = late.write_timeout(Duration::from_millis(50)).await;
     assert!(late.expect_err("held").is_timeout());
-    thread::sleep(2 * SHORT);
-    guard.check().expect("renewed");
+    // The executor is blocked meanwhile.
+    let began = Instant::now();
+    while began.elapsed() < 2 * short() {
+        guard.check().expect("renewed");
+        thread::sleep(PAUSE);
+    }
     guard.release().await.expect("held to the end");
-    drop(short.read().await.expect("free"));
-    short.inspect().await.expect("answered");
+    drop(lock.read().await.expect("free"));
+    lock.inspect().await.expect("answered");
     assert!(client.list("*").await.is_ok());
 }
 

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use dlock::{Client, Error, distributed_lock};
-use dlock_tests::{scaled, wait_waiters};
+use dlock_tests::{scaled, wait_until, wait_waiters};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use super::{SHORT, SOON, Stage, one_thread};
+use super::{SOON, Stage, one_thread, short};
 
 #[distributed_lock(key = "called", client = client)]
 async fn call(client: &Client) -> Result<(), Error> {
@@ -28,10 +28,14 @@ async fn use_everything(stage: &Stage) {
         .await
         .expect("in time")
         .expect("free");
-    let short = stage.lock("short").lease(SHORT);
-    let guard = short.write().await.expect("free");
-    tokio::time::sleep(2 * SHORT).await;
-    guard.check().expect("renewed");
+    let lock = stage.lock("short").lease(short());
+    let guard = lock.write().await.expect("free");
+    let began = Instant::now();
+    wait_until(SOON, "its lease has passed twice", || async {
+        guard.check().expect("renewed");
+        began.elapsed() > 2 * short()
+    })
+    .await;
     guard.release().await.expect("held to the end");
 
     drop(stage.lock("dropped").write().await.expect("free"));
@@ -117,7 +121,7 @@ fn hand_over(stage: &Stage, runtime: &Runtime) -> Duration {
                 async move { own.write().await.map(|guard| (Instant::now(), guard)) }
             });
             wait_waiters(&other, 1).await;
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            stage.wait_heard(&other).await;
             let released = Instant::now();
             held.release().await.expect("held to the end");
             let (entered, guard) = waiting.await.expect("no panic").expect("granted");

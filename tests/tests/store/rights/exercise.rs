@@ -16,8 +16,14 @@ fn patience() -> Duration {
     scaled(Duration::from_millis(1500))
 }
 
-/// For how long a subscription lingers, and some more.
-const LINGER: Duration = Duration::from_secs(7);
+/// Short enough to be outlived.
+const LEASE: Duration = Duration::from_millis(600);
+
+/// For how long a subscription lingers at most, and some more.
+const LINGER: Duration = Duration::from_secs(10);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Held by the user who moves a slot, which is the same for all: the prefix is not in a lock's hash tag.
 static MOVING: Mutex<()> = Mutex::const_new(());
@@ -28,7 +34,7 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
     let mut errors = Vec::new();
     let clients = async {
         let settings = || builder(&url, &user.prefix).retry_for(patience());
-        let one = settings().lease(Duration::from_millis(600)).build().await?;
+        let one = settings().lease(LEASE).build().await?;
         Ok::<_, Error>((one, settings().build().await?))
     };
     let (one, two) = match clients.await {
@@ -38,7 +44,7 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
     let mut note = |outcome: Result<(), Error>| errors.extend(outcome.err());
     note(hold(&one).await);
     note(share(&one, &two).await);
-    note(hand_over(&one, &two).await);
+    note(hand_over(&one, &two, site, user).await);
     note(give_up(&one, &two).await);
     note(look(&two).await);
     for outcome in operations(&url, user).await {
@@ -53,11 +59,20 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
         migration.finish().await;
         drop(alone);
     }
-    // What was subscribed lingers, and goes then.
-    tokio::time::sleep(LINGER).await;
+    // What was subscribed lingers, and goes then, unless the user may not let it go.
+    let gone = || async { !site.hears(user).await };
+    eventually(scaled(LINGER), gone).await;
     note(one.shutdown().await);
     note(two.shutdown().await);
     errors
+}
+
+/// Waits for what may not come, as a right is missing.
+async fn eventually<F: Future<Output = bool>>(within: Duration, condition: impl Fn() -> F) {
+    let deadline = Instant::now() + within;
+    while !condition().await && Instant::now() < deadline {
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
 async fn take(client: &Client, name: &str) -> Result<(), Error> {
@@ -69,8 +84,10 @@ async fn take(client: &Client, name: &str) -> Result<(), Error> {
 async fn hold(client: &Client) -> Result<(), Error> {
     let lock = client.rw_lock("held")?;
     let guard = lock.write().await?;
-    let renewed = Instant::now() + Duration::from_millis(900);
-    tokio::time::sleep_until(renewed).await;
+    let over = Instant::now() + LEASE;
+    // Until it has been renewed, or is lost.
+    let decided = || async { guard.is_lost() || Instant::now() > over };
+    eventually(2 * LEASE, decided).await;
     guard.check()?;
     guard.release().await?;
     let long = client.rw_lock("long")?.lease(Duration::from_secs(300));
@@ -92,12 +109,17 @@ async fn share(one: &Client, two: &Client) -> Result<(), Error> {
 }
 
 /// To and fro, among processes and inside of one.
-async fn hand_over(one: &Client, two: &Client) -> Result<(), Error> {
+async fn hand_over(one: &Client, two: &Client, site: &Site, user: &User) -> Result<(), Error> {
     let (a, b) = (one.rw_lock("passed")?, two.rw_lock("passed")?);
     for _ in 0..3 {
         let guard = a.write().await?;
         let release = async {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            // Only a waiter who listens is told.
+            let waits = || async {
+                let info = a.inspect().await;
+                site.hears(user).await && info.is_ok_and(|info| !info.waiters.is_empty())
+            };
+            eventually(patience(), waits).await;
             guard.release().await
         };
         let next = async { b.write_timeout(patience()).await?.release().await };

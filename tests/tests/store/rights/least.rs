@@ -112,17 +112,19 @@ async fn on_a_cluster_the_rule_is_enough_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_rule_is_the_one_in_the_document() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../SECURITY.md");
-    let text = std::fs::read_to_string(path).expect("SECURITY.md");
+async fn the_rule_is_the_one_in_the_documents() {
     for site in [Site::server().await, Site::cluster().await] {
         let user = User::new();
         let rule = site.advice(&user).await.replace(&user.prefix, "dlock");
-        // The document's lines are short.
-        let words: Vec<_> = text.split_whitespace().collect();
         let rule: Vec<_> = rule.split(' ').collect();
-        let is_there = words.windows(rule.len()).any(|part| part == rule);
-        assert!(is_there, "{}", rule.join(" "));
+        for document in ["SECURITY.md", "dlock/src/guide/operations.md"] {
+            let path = format!("{}/../{document}", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).expect(document);
+            // The document's lines are short.
+            let words: Vec<_> = text.split_whitespace().collect();
+            let is_there = words.windows(rule.len()).any(|part| part == rule);
+            assert!(is_there, "{document}: {}", rule.join(" "));
+        }
     }
 }
 

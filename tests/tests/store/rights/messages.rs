@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use dlock_tests::{connect, publish_command, scaled, wait_waiters};
+use dlock_tests::{connect, publish_command, scaled, wait_until, wait_waiters};
 
 use crate::site::{Site, User};
+
+const SOON: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn who_is_not_told_finds_out_soon_after_the_first_time() {
@@ -33,8 +35,7 @@ async fn who_is_not_told_finds_out_soon_after_the_first_time() {
         };
         let release = async {
             wait_waiters(&teller, 1).await;
-            // Subscribed by now, and asleep.
-            tokio::time::sleep(Duration::from_millis(60)).await;
+            wait_until(SOON, "it listens", || site.hears(&heard)).await;
             let released = Instant::now();
             held.release().await.expect("held to the end");
             released

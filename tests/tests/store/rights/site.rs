@@ -110,6 +110,18 @@ impl Site {
         refused
     }
 
+    /// Whether servers have somebody of this user's to tell of locks.
+    pub(crate) async fn hears(&self, user: &User) -> bool {
+        let start = format!("{}~c:", user.prefix);
+        for node in self.nodes() {
+            let mut channels = node.channels().await.into_iter();
+            if channels.any(|channel| channel.starts_with(&start)) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// What a node answers a user.
     pub(crate) async fn ask(
         &self,

@@ -20,12 +20,13 @@ async fn shortest() -> Result<(), Error> {
     Ok(())
 }
 
-#[distributed_lock(key = "d", lease = "24h")]
+#[distributed_lock(key = "d", lease = "24h", min_hold = "24h")]
 async fn longest() -> Result<(), Error> {
     Ok(())
 }
 
-/// What the attribute refuses is what the library would: `ui/lease_below_minimum` and `ui/lease_above_maximum`.
+/// What the attribute refuses is what the library would: `ui/lease_below_minimum`, `ui/lease_above_maximum` and
+/// `ui/min_hold_above_maximum`.
 #[test]
 fn the_limits_are_those_of_the_library() {
     assert_eq!(dlock::MIN_LEASE, Duration::from_millis(200));

@@ -1,12 +1,15 @@
 //! What functions under the attribute do, on every store.
 
+mod aborts;
 mod arguments;
 mod busy;
 mod keys;
+mod lateness;
 mod loss;
 mod order;
 mod reentry;
 mod round_trips;
 mod scope;
 mod size;
+mod stage;
 mod sync;

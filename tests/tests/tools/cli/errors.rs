@@ -23,8 +23,24 @@ async fn mistakes_on_the_command_line_are_told_apart_from_everything_else() {
         assert!(said.err.is_empty() && !said.out.is_empty());
     }
     let help = say(&["run", "--help"]).await.out;
-    for part in ["DLOCK_TOKEN", "SIGKILL", "Exit codes", "75", "--grace"] {
+    for part in [
+        "DLOCK_TOKEN",
+        "SIGKILL",
+        "Exit codes",
+        "75",
+        "--grace",
+        "--min-hold",
+    ] {
         assert!(help.contains(part), "{part} is not in the help");
+    }
+    let parameters = [
+        "tls_ca_file=",
+        "tls_cert_file=",
+        "tls_key_file=",
+        "trusted_hosts=",
+    ];
+    for parameter in parameters {
+        assert!(help.contains(parameter), "{parameter} is not in the help");
     }
 }
 

@@ -129,3 +129,43 @@ async fn a_time_without_a_unit_counts_seconds() {
     let help: Vec<_> = help.split_whitespace().collect();
     assert!(help.join(" ").contains("a bare number counts seconds"));
 }
+
+#[tokio::test]
+async fn a_command_that_ends_early_leaves_the_lock_held_for_min_hold() {
+    let tool = Tool::on_cluster().await;
+    let run = ["run", "--key", "brief", "--min-hold", "1m", "--"];
+    for (exit, key) in [("0", "brief"), ("3", "failing")] {
+        let mut run = run;
+        run[2] = key;
+        let run = [&run[..], &["sh", "-c", "exit $0", exit]].concat();
+        assert_eq!(tool.say(&run).await.code.to_string(), exit);
+        let holders = tool.info(key).await.holders;
+        assert_eq!(holders.len(), 1, "{key}");
+        assert!(holders[0].remaining <= Duration::from_secs(60), "{key}");
+        let again = ["run", "--key", key, "--wait", "0", "--", "true"];
+        assert_eq!(tool.say(&again).await.code, 75, "{key}");
+    }
+    let too_long = ["run", "--key", "day", "--min-hold", "25h", "--", "true"];
+    assert_eq!(tool.say(&too_long).await.code, 78);
+}
+
+#[tokio::test]
+async fn who_waits_gets_the_lock_when_min_hold_is_over() {
+    let tool = Tool::on_cluster().await;
+    let start = Instant::now();
+    let run = [
+        "run",
+        "--key",
+        "soon",
+        "--min-hold",
+        "2s",
+        "--wait",
+        "30s",
+        "--",
+        "true",
+    ];
+    for _ in 0..2 {
+        assert_eq!(tool.say(&run).await.code, 0);
+    }
+    assert!(start.elapsed() >= Duration::from_secs(2));
+}

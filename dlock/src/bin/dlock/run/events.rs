@@ -1,9 +1,9 @@
 //! What is told while a command runs.
 
+use dlock::__internals::plain;
 use dlock::LockInfo;
 use serde_json::{Value, json};
 
-use crate::escape::shown;
 use crate::output::tell;
 use crate::{json as locks, who};
 
@@ -87,7 +87,7 @@ impl Events {
     }
 
     fn say(&self, message: &str) {
-        tell(&format!("dlock: {}: {}", shown(&self.key), shown(message)));
+        tell(&format!("dlock: {}: {}", plain(&self.key), plain(message)));
     }
 
     fn print(&self, event: &str, more: &Value) {

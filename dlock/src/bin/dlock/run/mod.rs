@@ -51,7 +51,10 @@ async fn with_client(
     client: &Client,
     signals: &mut Signals,
 ) -> Result<Exit, Failure> {
-    let lock = client.rw_lock(&args.key)?;
+    let mut lock = client.rw_lock(&args.key)?;
+    if let Some(min_hold) = args.min_hold {
+        lock = lock.min_hold(min_hold);
+    }
     let events = Events::new(&args.key, common.json, args.quiet);
     let notice = args.grace.min(args.lease / 3);
     let began = Instant::now();

@@ -8,11 +8,11 @@ mod view;
 
 use std::io::{self, IsTerminal};
 
+use dlock::__internals::plain;
 use tokio::sync::watch;
 
 use crate::args::{Common, Top};
 use crate::connect::{connect, without_login};
-use crate::escape::shown;
 use crate::exit::{Exit, Failure};
 use crate::{list, output};
 
@@ -25,7 +25,7 @@ pub(crate) async fn top(common: &Common, args: Top) -> Result<Exit, Failure> {
     }
     let client = connect(common).await?;
     let place = format!("{}  prefix {}", without_login(&common.url), common.prefix);
-    let place = shown(&place);
+    let place = plain(&place).into_owned();
     let sampler = Sampler::new(client.clone(), args.pattern, args.interval);
     let interactive = args.count.is_none() && !common.json && io::stdout().is_terminal();
     let (sender, mut pictures) = watch::channel(Picture::default());

@@ -1,19 +1,19 @@
 //! One lock: its holders and waiters.
 
+use dlock::__internals::plain;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use crate::duration::short;
-use crate::escape::shown;
 use crate::top::model::Row;
 use crate::who;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, row: &Row) {
     let block = Block::new()
         .borders(Borders::TOP)
-        .title(format!(" {} ", shown(&row.name)));
+        .title(format!(" {} ", plain(&row.name)));
     let lines = details(row, usize::from(area.height.saturating_sub(1)));
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
@@ -28,7 +28,7 @@ fn details(row: &Row, room: usize) -> Vec<Line<'static>> {
             who::holder(hold),
             short(hold.remaining),
             hold.token,
-            shown(&hold.id),
+            plain(&hold.id),
         ))
     });
     let waiters = row.info.waiters.iter().map(|waiter| {
@@ -37,7 +37,7 @@ fn details(row: &Row, room: usize) -> Vec<Line<'static>> {
             waiter.mode,
             short(waiter.waiting_for),
             who::name(&waiter.id),
-            shown(&waiter.id),
+            plain(&waiter.id),
         ))
     });
     let mut lines: Vec<_> = holders.chain(waiters).collect();

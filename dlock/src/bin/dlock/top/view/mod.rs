@@ -5,6 +5,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use dlock::__internals::plain;
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Constraint, Layout};
@@ -13,7 +14,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, TableState};
 
 use super::model::Picture;
-use crate::escape::shown;
 
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl View {
 
     fn totals(&self) -> Line<'static> {
         if let Some(trouble) = &self.picture.trouble {
-            return Line::styled(shown(&trouble.to_string()), Color::Red);
+            return Line::styled(plain(&trouble.to_string()).into_owned(), Color::Red);
         }
         if self.picture.scans == 0 {
             return Line::raw("looking ...");

@@ -1,5 +1,6 @@
 //! The locks.
 
+use dlock::__internals::plain;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Rect};
 use ratatui::style::Modifier;
@@ -7,7 +8,6 @@ use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row, Table, TableState};
 
 use super::attention;
-use crate::escape::shown;
 use crate::top::model;
 use crate::who;
 
@@ -27,7 +27,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, rows: &[model::Row], state
     let width = area.width.saturating_sub(41) * 3 / 5;
     let rows = rows.iter().map(|row| {
         Row::new([
-            Cell::from(cut(&shown(&row.name), width.into())),
+            Cell::from(cut(&plain(&row.name), width.into())),
             Cell::from(row.mode()),
             number(who::held_for(&row.info)),
             number(who::lease_left(&row.info)),
