@@ -17,6 +17,8 @@ fn short() -> Duration {
     scaled(Duration::from_millis(1500))
 }
 
+/// Short enough to be outlived.
+const SHORT: Duration = Duration::from_millis(1500);
 const SOON: Duration = Duration::from_secs(10);
 
 /// A runtime as `#[tokio::test]` makes it.
