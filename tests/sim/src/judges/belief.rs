@@ -229,7 +229,9 @@ impl Judges {
         if !engine.is_alive(belief.of) {
             return false;
         }
-        if self.must_be_kept(engine.now()) && guard.is_lost() {
+        // Who holds it for long may learn late of what was lost long ago.
+        let wiped = self.excuses.borrow().is_lost(engine, belief.claim());
+        if self.must_be_kept(engine.now()) && guard.is_lost() && !wiped {
             let story = format!("{} has lost its lease, and nothing is wrong", belief.name());
             self.object("losses", engine.now(), story);
         }
@@ -250,11 +252,12 @@ impl Judges {
         held.any(|belief| belief.lock == lock && (any || belief.write))
     }
 
-    /// Whether somebody of a process does.
-    pub(super) fn is_held_by(&self, lock: usize, of: ProcId) -> bool {
+    /// How many of a process do.
+    pub(super) fn holders_of(&self, lock: usize, of: ProcId) -> usize {
         let beliefs = self.beliefs.borrow();
-        let mut held = beliefs.held.values().map(|held| &held.belief);
-        held.any(|belief| belief.lock == lock && belief.of == of)
+        let held = beliefs.held.values().map(|held| &held.belief);
+        held.filter(|belief| belief.lock == lock && belief.of == of)
+            .count()
     }
 
     /// Who believes to hold which lock.
