@@ -7,13 +7,19 @@ local call = redis.call
 local lock, id, ttl = KEYS[1], ARGV[1], ARGV[2]
 local field, mine, x = '=' .. id, nil, nil
 local short = call('HMGET', lock, 't', field, 'o')
+-- Only a master may say that a hold is lost.
+local function lost()
+  call('HDEL', lock, '')
+  return 0
+end
+
 local alone = short[2]
 if alone == '' then alone = false end -- void
 if not alone then
   field = '+' .. id
   local long = call('HMGET', lock, field, 'x')
   mine, x = long[1], long[2]
-  if not mine or mine == '' then return 0 end
+  if not mine or mine == '' then return lost() end
 end
 local time = call('TIME')
 local at, token, lease = time[1] * 1000000 + time[2], tonumber(short[1]), (ttl - 1001) * 1000
@@ -25,13 +31,13 @@ if (not short[3] or short[3] == '') and at >= token then
   if alone then
     local mode, left, owner = string.match(alone, '^(%a) (%d+) (.*)$')
     if not mode then mode, left, owner = 'w', (alone - 1001) * 1000, '' end
-    if token + left <= at then return 0 end
+    if token + left <= at then return lost() end
     if deadline <= token + left then return 1 end
     call('PEXPIRE', lock, ttl)
     value = string.format('%s %d ', mode, deadline - token) .. owner -- an owner may have a NUL in it
   elseif x and x ~= '' and deadline <= tonumber(x) then
     local mode, old, rest = string.match(mine, '^(%a) (%d+) (.*)$')
-    if tonumber(old) <= at then return 0 end
+    if tonumber(old) <= at then return lost() end
     if deadline <= tonumber(old) then return 1 end
     value = string.format('%s %d ', mode, deadline) .. rest
   end
@@ -49,7 +55,7 @@ local owner, pub, known = '', nil, {}
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)
-if not mine then return 0 end
+if not mine then return lost() end
 local deadline = max(mine.deadline, now + lease)
 set('+' .. id, fmt('%s %d %d %d ', mine.mode, deadline, mine.token, mine.k) .. mine.owner)
 promise(deadline)
