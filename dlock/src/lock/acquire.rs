@@ -137,10 +137,11 @@ fn report_handover(lock: &RwLock, share: &Share) {
 /// the hold has been given up, or (for readers) is left to those who still read.
 async fn another_slice(lock: &RwLock, mut share: Share, wait: Wait) -> Option<Share> {
     let hold = share.hold();
+    let seen = hold.named_token();
     let op = Op::Yield {
         hold: hold.id.clone(),
         lease: hold.terms.lease,
-        seen: hold.named_token(),
+        seen,
         stray: hold.stray(),
     };
     let deadline = wait.cap(Instant::now() + lock.commons.timeouts.response);
@@ -155,7 +156,8 @@ async fn another_slice(lock: &RwLock, mut share: Share, wait: Wait) -> Option<Sh
         .await
         .ok()?;
     match answer.reply {
-        Reply::Granted(token) if hold.extend(answer.sent_at) => {
+        // A server that names no later token has forgotten the last one, and takes this for a late copy: it lets nobody in.
+        Reply::Granted(token) if token > seen && hold.extend(answer.sent_at) => {
             hold.set_yielding(false);
             hold.raise_token(token);
             if hold.terms.mode == Mode::Write {

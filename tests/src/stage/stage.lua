@@ -67,6 +67,9 @@ local redis = {
   call = function(...) return stage_run(stage.call, ...) end,
   pcall = function(...) return stage_run(stage.pcall, ...) end,
   error_reply = stage.error_reply,
+  set_repl = stage.set_repl,
+  REPL_NONE = stage.REPL_NONE,
+  REPL_ALL = stage.REPL_ALL,
 }
 
 local function stage_script(KEYS, ARGV)

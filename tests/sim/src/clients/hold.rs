@@ -172,7 +172,7 @@ async fn linger(holding: &Holding, op: &Op) {
 async fn end(holding: Holding, ending: Ending) {
     let engine = Rc::clone(&holding.sim.engine);
     let judges = Rc::clone(&holding.sim.judges);
-    let task = holding.belief.task;
+    let belief = holding.belief.clone();
     let Some(guard) = holding.give_up() else {
         return;
     };
@@ -187,9 +187,9 @@ async fn end(holding: Holding, ending: Ending) {
         Ending::Drop => drop(releasing),
         Ending::Release => {
             let outcome = releasing.await;
-            engine.step("released", task, &[u8::from(outcome.is_ok())]);
+            engine.step("released", belief.task, &[u8::from(outcome.is_ok())]);
             if let Err(error) = outcome {
-                judges.look_at_release(&engine, &error);
+                judges.look_at_release(&engine, &belief, &error);
             }
         }
         Ending::Cancelled => {

@@ -16,8 +16,8 @@ const CONNECTED: Nanos = 2 * MS;
 
 const REQUESTS: usize = 12;
 
-/// How long it is held back, and whether its connection breaks. Requests are given up after 0.1 s and are valid for a
-/// second more; leases last for 0.2 s.
+/// How long it is held back, and whether its connection breaks. Requests are given up after 0.1 s (a copy that comes
+/// soon after finds its task at the next operation) and are valid for a second more; leases last for 0.2 s.
 const COPIES: [(Nanos, Breaks); 8] = [
     (3 * MS, Breaks::AtOnce),
     (8 * MS, Breaks::AtOnce),
@@ -25,8 +25,8 @@ const COPIES: [(Nanos, Breaks); 8] = [
     (20 * MS, Breaks::AtOnce),
     (90 * MS, Breaks::AtOnce),
     (250 * MS, Breaks::AtOnce),
-    (130 * MS, Breaks::Not),
-    (250 * MS, Breaks::Not),
+    (101 * MS, Breaks::Not),
+    (104 * MS, Breaks::Not),
 ];
 
 /// When the third task begins: with the others, when their first slice may end, and when a request at that end has been sent

@@ -38,6 +38,7 @@ pub(super) fn excuse_until(
         at,
         deposed,
         tokens: tokens || any_clocks_differ(sim),
+        set_back: 0,
     };
     let locks = Sim::locks(&sim.plan);
     sim.judges.excuse(&sim.engine, excuse, locks);
@@ -64,6 +65,24 @@ pub(super) fn excuse_clocks(sim: &Sim, locks: Vec<usize>, from: NodeId, to: Node
     }
     for lock in locks {
         excuse(sim, "clocks that differ", Scope::Lock(lock), None, true);
+    }
+}
+
+/// A clock steps: of what is free meanwhile tokens repeat, and deadlines move to other nodes as absolute times.
+fn excuse_step(sim: &Sim, node: NodeId, micros: i64) {
+    let excuse_of_this = Excuse {
+        what: "clock step",
+        scope: Scope::Node(node),
+        at: sim.engine.now(),
+        deposed: None,
+        tokens: any_clocks_differ(sim),
+        set_back: u64::try_from(-micros).unwrap_or(0) * 1_000,
+    };
+    let locks = Sim::locks(&sim.plan);
+    sim.judges.excuse(&sim.engine, excuse_of_this, locks);
+    let others: Vec<NodeId> = sim.engine.fleet(|fleet| fleet.nodes().collect());
+    for other in others {
+        excuse(sim, "clocks that differ", Scope::Node(other), None, true);
     }
 }
 
@@ -202,17 +221,7 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
                 sim.judges.set_back();
             }
             if far {
-                excuse(
-                    &sim,
-                    "clock step",
-                    Scope::Node(node),
-                    None,
-                    micros < -MINUTE,
-                );
-                // Deadlines move to other nodes as absolute times.
-                for other in engine.fleet(|fleet| fleet.nodes().collect::<Vec<_>>()) {
-                    excuse(&sim, "clocks that differ", Scope::Node(other), None, true);
-                }
+                excuse_step(&sim, node, micros);
             }
             engine.with_fleet(|fleet, now| fleet.clock_step(now, node, micros));
         }
@@ -225,8 +234,6 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
         _ => {}
     }
 }
-
-const MINUTE: i64 = 60_000_000;
 
 pub(super) fn home(sim: &Sim, lock: usize) -> (NodeId, String) {
     let slot = crate::judges::slot_of(lock);

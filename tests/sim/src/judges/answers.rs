@@ -3,6 +3,7 @@
 use dlock::{Error, ErrorKind, Step};
 
 use super::Judges;
+use super::belief::Belief;
 use super::patience::Waiting;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::{Patience, Plan};
@@ -90,14 +91,10 @@ impl Judges {
     }
 
     /// A release has failed.
-    pub(crate) fn look_at_release(&self, engine: &Engine, error: &Error) {
-        let now = engine.now();
-        if self.must_be_kept(now) {
-            self.object(
-                "errors",
-                now,
-                format!("a release, and nothing is wrong: {error}"),
-            );
+    pub(crate) fn look_at_release(&self, engine: &Engine, belief: &Belief, error: &Error) {
+        if self.must_have_been_kept(engine, belief) {
+            let story = format!("a release, and nothing is wrong: {error}");
+            self.object("errors", engine.now(), story);
         }
     }
 

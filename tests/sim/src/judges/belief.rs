@@ -217,6 +217,11 @@ impl Judges {
         }
     }
 
+    /// Whether a lock cannot have been lost; who holds it for long may learn late of what happened long ago.
+    pub(super) fn must_have_been_kept(&self, engine: &Engine, belief: &Belief) -> bool {
+        self.must_be_kept(engine.now()) && !self.excuses.borrow().is_lost(engine, belief.claim())
+    }
+
     /// A belief has ended; whether the holder is known to have lost the lock.
     pub(crate) fn ended(&self, engine: &Engine, number: u64) -> bool {
         let Some(Held { belief, overlap }) = self.beliefs.borrow_mut().held.remove(&number) else {
@@ -229,7 +234,7 @@ impl Judges {
         if !engine.is_alive(belief.of) {
             return false;
         }
-        if self.must_be_kept(engine.now()) && guard.is_lost() {
+        if guard.is_lost() && self.must_have_been_kept(engine, &belief) {
             let story = format!("{} has lost its lease, and nothing is wrong", belief.name());
             self.object("losses", engine.now(), story);
         }
@@ -250,11 +255,12 @@ impl Judges {
         held.any(|belief| belief.lock == lock && (any || belief.write))
     }
 
-    /// Whether somebody of a process does.
-    pub(super) fn is_held_by(&self, lock: usize, of: ProcId) -> bool {
+    /// How many of a process do.
+    pub(super) fn holders_of(&self, lock: usize, of: ProcId) -> usize {
         let beliefs = self.beliefs.borrow();
-        let mut held = beliefs.held.values().map(|held| &held.belief);
-        held.any(|belief| belief.lock == lock && belief.of == of)
+        let held = beliefs.held.values().map(|held| &held.belief);
+        held.filter(|belief| belief.lock == lock && belief.of == of)
+            .count()
     }
 
     /// Who believes to hold which lock.

@@ -24,6 +24,8 @@ pub(crate) struct Excuse {
     pub(crate) deposed: Option<NodeId>,
     /// Whether tokens may repeat, too.
     pub(crate) tokens: bool,
+    /// How far a clock was set back: what a lock remembers that was free for a lease is forgotten.
+    pub(crate) set_back: Nanos,
 }
 
 /// A grant that somebody believed in.
@@ -42,8 +44,9 @@ pub(super) struct Excuses {
     cut_short: Vec<NodeId>,
     /// Whether a clock has been set back.
     set_back: bool,
-    /// The longest there is.
+    /// The longest there is, and the shortest.
     lease: Nanos,
+    shortest: Nanos,
     pub(super) used: u64,
 }
 
@@ -127,7 +130,8 @@ impl Excuses {
     pub(super) fn of(plan: &Plan) -> Self {
         let leases = plan.processes.iter().map(|process| process.lease);
         Self {
-            lease: leases.max().unwrap_or(0),
+            lease: leases.clone().max().unwrap_or(0),
+            shortest: leases.min().unwrap_or(0),
             ..Self::default()
         }
     }
@@ -181,11 +185,19 @@ impl Excuses {
         all.any(|known| known.covers(lock) && recent(known))
     }
 
+    /// Whether a claim is from before a server's clock showed what it had shown before it was set back that far.
+    fn shown_before(&self, known: &Known, claim: Claim) -> bool {
+        let (at, far) = (known.excuse.at, known.excuse.set_back);
+        far > self.shortest && known.covers(claim.lock) && claim.asked <= at + far
+    }
+
     /// Why a token may have been given twice.
     pub(super) fn token_excuse(&self, engine: &Engine, claim: Claim) -> Option<&'static str> {
         let now = engine.now();
         let mut all = self.all.iter();
-        let found = all.find(|known| known.excuse.tokens && known.lost(claim, now))?;
+        let found = all.find(|known| {
+            known.excuse.tokens && known.lost(claim, now) || self.shown_before(known, claim)
+        })?;
         Some(found.excuse.what)
     }
 }

@@ -2,6 +2,7 @@
 //! nothing of it.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use super::Judges;
 use super::record::{Record, process_of};
@@ -15,29 +16,48 @@ const UNDER_WAY: Nanos = SECOND;
 /// How often servers are looked at.
 const EVERY: Nanos = 200 * MS;
 
-/// Since when which holds and places are of no use to their processes.
+/// What is known of holds and places, of use or not.
 #[derive(Debug)]
 pub(super) struct Idle {
-    since: BTreeMap<(usize, String), Nanos>,
+    /// Since when which processes have more of them in which lock than they have tasks there.
+    spare: BTreeMap<(usize, ProcId), Nanos>,
+    /// Since when which of them are there.
+    seen: BTreeMap<(usize, String), Nanos>,
     looked: Nanos,
     /// When which processes have shut their clients down.
     shut_down: BTreeMap<ProcId, Nanos>,
     /// The longest lease, and whether the network loses anything.
     lease: Nanos,
     lossy: bool,
+    /// How long after a fault it is calm.
+    calm: Nanos,
 }
 
 impl Idle {
     pub(super) fn new(plan: &Plan) -> Self {
         let leases = plan.processes.iter().map(|process| process.lease);
         Self {
-            since: BTreeMap::new(),
+            spare: BTreeMap::new(),
+            seen: BTreeMap::new(),
             looked: 0,
             shut_down: BTreeMap::new(),
             lease: leases.max().unwrap_or(0),
             lossy: plan.setup.pace.lost > 0,
+            calm: if plan.faults.iter().all(|one| one.fault.breaks_nothing()) {
+                0
+            } else {
+                CALM
+            },
         }
     }
+}
+
+/// What a process has of a lock.
+#[derive(Default)]
+struct Had<'r> {
+    all: Vec<&'r str>,
+    /// How many of them for longer than anything is under way.
+    long: usize,
 }
 
 /// The ids that count.
@@ -64,15 +84,16 @@ impl Judges {
     pub(crate) fn look_at_idle(&self, engine: &Engine) {
         let now = engine.now();
         let mut idle = self.idle.borrow_mut();
-        if idle.lossy || !self.is_unharmed(now, CALM) {
-            idle.since.clear();
+        if idle.lossy || !self.is_unharmed(now, idle.calm) {
+            idle.spare.clear();
+            idle.seen.clear();
             return;
         }
         if now < idle.looked + EVERY {
             return;
         }
         idle.looked = now;
-        let before = std::mem::take(&mut idle.since);
+        let (seen, spare) = (take(&mut idle.seen), take(&mut idle.spare));
         let excuses = self.excuses.borrow();
         for (lock, home) in self.homes.iter().enumerate() {
             if excuses.may_be_back(lock, now) {
@@ -80,6 +101,7 @@ impl Judges {
             }
             home.look(engine, |found| {
                 let Some((_, record)) = &found else { return };
+                let mut had: BTreeMap<ProcId, Had> = BTreeMap::new();
                 for id in live(record) {
                     // What a process had before it died, slept or gave up its client ends by itself.
                     let at_work = |of: &ProcId| {
@@ -87,17 +109,30 @@ impl Judges {
                         engine.runs(*of)
                             && now >= engine.runs_since(*of).max(shut_down) + idle.lease
                     };
-                    let of = process_of(id).filter(at_work);
-                    if of.is_none_or(|of| self.uses(lock, of)) {
+                    let Some(of) = process_of(id).filter(at_work) else {
+                        continue;
+                    };
+                    let key = (lock, id.to_owned());
+                    let since = seen.get(&key).copied().unwrap_or(now);
+                    let had = had.entry(of).or_default();
+                    had.all.push(id);
+                    had.long += usize::from(now > since + UNDER_WAY);
+                    idle.seen.insert(key, since);
+                }
+                for (of, had) in had {
+                    let users = self.users(lock, of);
+                    if users > 0 && had.long <= users {
                         continue;
                     }
-                    let key = (lock, id.to_owned());
-                    let since = before.get(&key).copied().unwrap_or(now);
+                    let since = spare.get(&(lock, of)).copied().unwrap_or(now);
                     if now > since + UNDER_WAY {
-                        let story = format!("lock {lock} still has {id}, of which nobody knows");
+                        let story = format!(
+                            "lock {lock} still has {:?}, but only {users} know of it",
+                            had.all
+                        );
                         self.object("leftovers", now, story);
                     }
-                    idle.since.insert(key, since);
+                    idle.spare.insert((lock, of), since);
                 }
             });
         }

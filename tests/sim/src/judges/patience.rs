@@ -109,10 +109,15 @@ impl Judges {
 
     /// Whether a process has a lock or waits for it.
     pub(super) fn uses(&self, lock: usize, of: ProcId) -> bool {
+        self.users(lock, of) > 0
+    }
+
+    /// How many of a process have a lock or wait for it.
+    pub(super) fn users(&self, lock: usize, of: ProcId) -> usize {
         let waits = self.waits.borrow();
-        let mut waiting = waits.waiting.values();
-        waiting.any(|(_, one)| one.of == of && one.locks.contains(&lock))
-            || self.is_held_by(lock, of)
+        let waiting = waits.waiting.values();
+        let waiting = waiting.filter(|(_, one)| one.of == of && one.locks.contains(&lock));
+        waiting.count() + self.holders_of(lock, of)
     }
 
     /// Who waits now.

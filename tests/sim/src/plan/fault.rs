@@ -208,6 +208,17 @@ impl Fault {
                 }
         )
     }
+
+    /// Whether all goes on as before once it is over: a request was late, that is all.
+    pub(crate) fn breaks_nothing(&self) -> bool {
+        matches!(
+            self,
+            Self::HoldBack {
+                breaks: Breaks::Not,
+                ..
+            }
+        )
+    }
 }
 
 impl PartialEq for Messages {

@@ -9,7 +9,10 @@ local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
 local till, pub, owner, known = tonumber(ARGV[2]), ARGV[3], '', {}
 local fields = call('HLEN', lock)
-if fields == 0 and till == 0 then return 0 end
+if fields == 0 and till == 0 then
+  call('HDEL', lock, '') -- Only a master may say so.
+  return 0
+end
 local time = call('TIME')
 -- include: common
 refused = list_only_hold(fields)
@@ -22,5 +25,5 @@ if till > 0 then bury(till) end
 if place then leave(place) end
 if mine then give_back(mine) elseif place then settle() end
 -- What has found nothing leaves nothing behind: somebody else's only hold stays recorded as such.
-if giving or till > 0 then commit(true) end
+if giving or till > 0 then commit(true) else call('HDEL', lock, '') end
 return giving and (notes and {1, notes} or 1) or 0

@@ -109,6 +109,7 @@ if tonumber(f[11] or 0) > real then return {4} end
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end
 sweep_tombs(4)
+if get1('z') then promise(real + MEMORY + offset) end -- What is noted is not forgotten for a shorter lease.
 sweep(W)
 sweep(R)
 

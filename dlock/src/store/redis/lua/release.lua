@@ -30,7 +30,10 @@ if alone and not h and till == 0 then
   if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
   return 1
 end
-if not mine and (h or not alone) and till == 0 then return 0 end
+if not mine and (h or not alone) and till == 0 then
+  call('HDEL', lock, '') -- Only a master may say so.
+  return 0
+end
 -- A function of its own: the short way does not pay for its many variables.
 return (function()
 local time = call('TIME')
@@ -64,7 +67,9 @@ if till == 0 and mine and w and not short[5] and not short[7] and string.sub(h, 
       local prefix = string.sub(pub, 2)
       local channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
         .. (string.match(who, '^(.*)/') or who)
+      redis.set_repl(redis.REPL_NONE) -- As in common/telling.lua.
       local heard = redis.pcall(kind == 83 and 'SPUBLISH' or 'PUBLISH', channel, who .. ' ' .. nonce .. ' ' .. token)
+      redis.set_repl(redis.REPL_ALL)
       if type(heard) == 'number' and heard > 0 then return 1 end
       unheard = {id = who, i = tonumber(front), deadline = tonumber(deadline), before = tonumber(before), ear = ear,
         nonce = nonce, since = since, owner = ''}
@@ -119,7 +124,10 @@ else
     give_back(mine)
   end
   if mine or till > 0 then commit(true) end
-  if not mine then return 0 end
+  if not mine then
+    call('HDEL', lock, '')
+    return 0
+  end
 end
 if ARGV[2] ~= '' and not (f[2] or f[3] or f[4]) then call('PEXPIRE', lock, ARGV[2]) end
 return notes and {1, notes} or 1

@@ -8,13 +8,19 @@ local call = redis.call
 local lock, id, ttl, exactly = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local field, mine, x, ended = '=' .. id, nil, nil, nil
 local short = call('HMGET', lock, 't', field, 'o')
+-- Only a master may say that a hold is lost.
+local function lost()
+  call('HDEL', lock, '')
+  return 0
+end
+
 local alone = short[2]
 if alone == '' then alone = false end -- void
 if not alone then
   field = '+' .. id
   local long = call('HMGET', lock, field, 'x', '-' .. id)
   mine, x, ended = long[1], long[2], long[3] and long[3] ~= ''
-  if not mine or mine == '' then return 0 end
+  if not mine or mine == '' then return lost() end
 end
 local time = call('TIME')
 local at, token, lease = time[1] * 1000000 + time[2], tonumber(short[1]), (ttl - 1001) * 1000
@@ -26,13 +32,13 @@ if not exactly and not ended and (not short[3] or short[3] == '') and at >= toke
   if alone then
     local mode, left, owner = string.match(alone, '^(%a) (%d+) (.*)$')
     if not mode then mode, left, owner = 'w', (alone - 1001) * 1000, '' end
-    if token + left <= at then return 0 end
+    if token + left <= at then return lost() end
     if deadline <= token + left then return 1 end
     call('PEXPIRE', lock, ttl)
     value = string.format('%s %d ', mode, deadline - token) .. owner -- an owner may have a NUL in it
   elseif x and x ~= '' and deadline <= tonumber(x) then
     local mode, old, rest = string.match(mine, '^(%a) (%d+) (.*)$')
-    if tonumber(old) <= at then return 0 end
+    if tonumber(old) <= at then return lost() end
     if deadline <= tonumber(old) then return 1 end
     value = string.format('%s %d ', mode, deadline) .. rest
   end
@@ -50,7 +56,7 @@ local owner, pub, known = '', nil, {}
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)
-if not mine then return 0 end
+if not mine then return lost() end
 ended = tonumber(f[11] or 0) > real
 local deadline = now + lease
 if exactly then

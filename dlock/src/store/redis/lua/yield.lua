@@ -12,7 +12,10 @@ local call = redis.call
 local lock, id, pub = KEYS[1], ARGV[1], ARGV[5]
 local lease, seen, till = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local owner, known, fields = '', {}, call('HLEN', lock)
-if fields == 0 then return 0 end
+if fields == 0 then
+  call('HDEL', lock, '') -- Only a master may say so.
+  return 0
+end
 local time = call('TIME')
 -- include: common
 local sole = not f[2] and fields == 2 and get1('=' .. id)
@@ -22,7 +25,10 @@ sweep(W)
 sweep(R)
 if writes > 0 then review() end
 local mine = live_hold(id)
-if not mine then return 0 end
+if not mine then
+  call('HDEL', lock, '')
+  return 0
+end
 local mode, token, of = mine.mode, mine.token, mine.owner
 if token == seen then
   local wanted = front(W) or mode == 'w' and front(R)

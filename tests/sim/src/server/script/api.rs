@@ -20,6 +20,11 @@ pub(super) fn table(lua: &Lua, flavour: Flavour) -> mlua::Result<Table> {
         Ok(sha1_smol::Sha1::from(text.as_bytes()).digest().to_string())
     };
     redis.raw_set("sha1hex", lua.create_function(sha1)?)?;
+    // What is published in a cluster does not go by the replication that this is about.
+    redis.raw_set("set_repl", lua.create_function(|_, _: i64| Ok(()))?)?;
+    for (what, name) in [(0, "REPL_NONE"), (3, "REPL_ALL")] {
+        redis.raw_set(name, what)?;
+    }
     redis.raw_set("log", lua.create_function(|_, _: MultiValue| Ok(()))?)?;
     for (level, name) in ["LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"]
         .iter()

@@ -23,7 +23,11 @@ local function told(waiter, message)
     notes[#notes + 1], notes[#notes + 2] = to, message
     return false
   end
+  -- A replica must not repeat it: who still listens there, where the master was, would take it for a grant although it
+  -- is taken back here, where nobody heard it.
+  redis.set_repl(redis.REPL_NONE)
   local heard = redis.pcall(publish, to, message)
+  redis.set_repl(redis.REPL_ALL)
   return type(heard) == 'number' and heard > 0
 end
 
