@@ -116,8 +116,11 @@ impl Subscriber {
         let Some(answer) = self.ask(subscription.command()).await else {
             return false;
         };
-        // A server refuses it for a slot that has left: that ended the subscription, too.
-        unless_refused(answer).map_or(true, |answer| subscription.is_confirmed(&answer, name))
+        match unless_refused(answer) {
+            Ok(answer) => subscription.is_confirmed(&answer, name),
+            // The slot has left, which ended it. While it is only leaving the subscription goes on.
+            Err(error) => error.code() == "MOVED",
+        }
     }
 
     async fn ask(&mut self, cmd: &Cmd) -> Option<Value> {
