@@ -23,7 +23,7 @@ use crate::mode::Mode;
 ///
 /// Waiters are served in order, phase-fair between readers and writers: a waiting writer keeps new
 /// readers out, and when it is done, all readers that waited enter together. Inside one process a
-/// hold is passed on from task to task without asking the server, for at most 5 ms or 4096
+/// hold is passed on from task to task without asking the server, for at most 5 ms or 2000
 /// times; then another process gets its turn if one waits.
 #[derive(Debug, Clone)]
 pub struct RwLock {
