@@ -134,6 +134,13 @@ impl<'r> Both<'r> {
         }
     }
 
+    /// Ends all connections: the next sequence finds nobody who listens.
+    pub(crate) fn end(self) {
+        for pair in self.conns {
+            pair.real.close();
+        }
+    }
+
     fn listeners(&self) -> impl Iterator<Item = usize> {
         let listening = self
             .conns

@@ -62,8 +62,10 @@ impl Shape {
                 let (epoch, last) = (number + 1, end - 1);
                 writeln!(text, "master - 0 0 {epoch} connected {first}-{last}").expect(WRITES);
             } else {
-                let (of, epoch) = (name(master), master + 1);
-                writeln!(text, "slave {of} 0 0 {epoch} connected").expect(WRITES);
+                // A replica has no epoch of its own. Redis 6.2 believes one that is told here, and one that is the greatest
+                // of all is not raised in a takeover: the old master would have the slots back.
+                let of = name(master);
+                writeln!(text, "slave {of} 0 0 0 connected").expect(WRITES);
             }
         }
         writeln!(text, "vars currentEpoch {masters} lastVoteEpoch 0").expect(WRITES);

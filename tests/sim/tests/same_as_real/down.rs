@@ -83,6 +83,7 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     for at in missing {
         take(&mut both, admins, at);
     }
+    both.end();
 }
 
 fn give_up_or_take(

@@ -101,6 +101,7 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
             .collect();
         both.ask(2 * node, &requests);
     }
+    both.end();
     let homes = |moving: &Moving| Home {
         slot: moving.slot,
         node: moving.home,

@@ -1,7 +1,7 @@
 //! Real servers on loopback. They end with the value.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -188,6 +188,15 @@ impl RealConn {
             Value::Bulk(text) => String::from_utf8_lossy(&text).into_owned(),
             other => panic!("{args:?}: {other:?} is no text"),
         }
+    }
+
+    /// Ends the connection, and waits until the server has: it ends its subscriptions first.
+    pub(crate) fn close(mut self) {
+        let end = self.stream.shutdown(Shutdown::Write);
+        end.expect("the connection is open");
+        let mut rest = Vec::new();
+        let read = self.stream.read_to_end(&mut rest);
+        read.expect("the server closes the connection in time");
     }
 
     fn read_more(&mut self) {

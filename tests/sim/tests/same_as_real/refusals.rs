@@ -49,6 +49,7 @@ fn sequence(real: &Real, admin: &mut RealConn, seed: u64) {
             _ => both.ask(conn, &[every::draw(&mut rng, KEYS)]),
         }
     }
+    both.end();
 }
 
 /// A server has memory from now on or has not, and wants so many replicas.

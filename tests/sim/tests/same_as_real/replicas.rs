@@ -100,6 +100,7 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) -> usize {
         both.ask(2 * node, &[words(&["READONLY"])]);
         both.ask(2 * node, &dump);
     }
+    both.end();
     for shard in 0..MASTERS {
         if roles.master(shard) != shard {
             roles.exchange(shard);

@@ -93,7 +93,8 @@ impl Roles {
     }
 }
 
-/// All replicas have what their masters have.
+/// All replicas have what their masters have, and what was published to sharded channels has arrived at all servers: who
+/// subscribes now does not hear it.
 pub(crate) fn settle(roles: &Roles, admins: &mut [RealConn]) {
     for (master, replica) in &roles.0 {
         let offset = number(&mut admins[*master], "master_repl_offset");
@@ -101,6 +102,15 @@ pub(crate) fn settle(roles: &Roles, admins: &mut [RealConn]) {
             number(&mut admins[*replica], "slave_repl_offset") >= offset
         });
     }
+    wait_until("what was published has arrived", || {
+        let (mut sent, mut received) = (0, 0);
+        for admin in &mut *admins {
+            let info = admin.told(&[b"CLUSTER", b"INFO"]);
+            sent += count(&info, "cluster_stats_messages_publishshard_sent");
+            received += count(&info, "cluster_stats_messages_publishshard_received");
+        }
+        sent == received
+    });
 }
 
 fn links_up(admin: &mut RealConn) -> bool {
@@ -112,16 +122,25 @@ fn has_replica(admin: &mut RealConn) -> bool {
 }
 
 fn number(admin: &mut RealConn, field: &str) -> u64 {
-    told(admin, field)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(0)
+    count(&admin.told(&[b"INFO", b"replication"]), field)
 }
 
 /// A field of `INFO replication`.
 fn told(admin: &mut RealConn, field: &str) -> Option<String> {
     let info = admin.told(&[b"INFO", b"replication"]);
+    value(&info, field).map(str::to_owned)
+}
+
+/// A number among the fields of a text, or nothing where it is not told.
+fn count(info: &str, field: &str) -> u64 {
+    value(info, field)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
+}
+
+fn value<'i>(info: &'i str, field: &str) -> Option<&'i str> {
     let mut fields = info.lines().filter_map(|line| line.split_once(':'));
-    fields.find_map(|(name, value)| (name == field).then(|| value.to_owned()))
+    fields.find_map(|(name, value)| (name == field).then_some(value))
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {

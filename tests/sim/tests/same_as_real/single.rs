@@ -105,6 +105,7 @@ fn sequence(real: &Real, admin: &mut RealConn, seed: u64) {
     }
     both.look_everywhere();
     dump(&mut both);
+    both.end();
 }
 
 /// One operation on a lock.
