@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Commons;
 use crate::clock::BootInstant;
-use crate::hold::Pending;
+use crate::hold::{Pending, WAITER_LEASE};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Stray, validity};
 use crate::store::Answer;
@@ -17,6 +17,7 @@ pub(super) struct Claim<'a> {
     commons: &'a Commons,
     key: &'a LockKey,
     pub(super) id: HoldId,
+    /// How long what it may leave would last: a hold, or a place in the line.
     lease: Duration,
     /// Whether a request is on its way.
     asking: bool,
@@ -31,7 +32,7 @@ impl<'a> Claim<'a> {
             commons,
             key,
             id: commons.next_hold(),
-            lease,
+            lease: lease.max(WAITER_LEASE),
             asking: false,
             stray_until: None,
             pending: Some(commons.keeper.begin()),

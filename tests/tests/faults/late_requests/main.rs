@@ -5,7 +5,7 @@ mod matrix;
 use std::time::Duration;
 
 use dlock::{__internals::Script, WriteGuard};
-use dlock_tests::{ProxiedLock, scaled, wait_free, wait_waiters};
+use dlock_tests::{ProxiedLock, request_of, scaled, wait_free, wait_waiters};
 
 /// Longer than a process passes a hold on without asking.
 const SLICE: Duration = Duration::from_millis(10);
@@ -173,4 +173,23 @@ async fn late_and_alone(scene: &ProxiedLock, held: WriteGuard) {
     assert!(state.waiters.is_empty(), "nobody is there: {state:?}");
     held.release().await.expect("held to the end");
     scene.assert_free().await;
+}
+
+/// A place lasts longer than a short lease: it would keep others out until then.
+#[tokio::test]
+async fn a_place_that_was_given_up_is_given_back_for_as_long_as_it_lasts() {
+    const SHORT: Duration = Duration::from_millis(200);
+    let scene = ProxiedLock::start(|client| client.lease(SHORT).response_timeout(SHORT)).await;
+    let held = scene.witness.write().await.expect("free");
+    let waiting = tokio::spawn({
+        let lock = scene.lock.clone();
+        async move { lock.write().await }
+    });
+    wait_waiters(&scene.witness, 1).await;
+    scene.proxy.mute_request(request_of(Script::Abandon), 1);
+    scene.keep(Script::Abandon, 1);
+    waiting.abort();
+    // No answer came within the lease: it is sent again.
+    scene.wait_kept().await;
+    held.release().await.expect("held to the end");
 }
