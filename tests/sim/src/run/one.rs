@@ -156,9 +156,8 @@ fn play(sim: &Rc<Sim>) {
     for index in 0..sim.plan.processes.len() {
         start(sim, index);
     }
-    let through = || sim.workers.get() == 0 && sim.restarts.get() == 0 && faults::settle(sim);
-    engine.run(PATIENCE, || over(sim) || through());
-    if !over(sim) && !through() {
+    engine.run(PATIENCE, || over(sim) || is_through(sim));
+    if !over(sim) && !is_through(sim) {
         let story = format!(
             "{} tasks are not through; waiting: {:?}",
             sim.workers.get(),
@@ -197,9 +196,21 @@ fn sample(sim: &Rc<Sim>, every: Nanos) {
 /// Nobody wants anything: subscriptions end after a while.
 fn rest(sim: &Rc<Sim>) {
     let engine = &sim.engine;
-    engine.tell(Kind::Judge, || "all are through".to_owned());
-    engine.run(engine.now() + 12 * SECOND, || over(sim));
+    loop {
+        engine.tell(Kind::Judge, || "all are through".to_owned());
+        let begun = sim.begun.get();
+        engine.run(engine.now() + 12 * SECOND, || over(sim));
+        // A late fault may have started a process again.
+        if over(sim) || is_through(sim) && sim.begun.get() == begun {
+            break;
+        }
+        engine.run(PATIENCE, || over(sim) || is_through(sim));
+    }
     sim.judges.look_at_subscriptions(engine);
+}
+
+fn is_through(sim: &Sim) -> bool {
+    sim.workers.get() == 0 && sim.restarts.get() == 0 && faults::settle(sim)
 }
 
 /// Ends all clients; some by letting go of them.
