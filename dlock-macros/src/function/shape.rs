@@ -41,16 +41,41 @@ impl Shape {
         }
         Boxed::of(function).map_or(Self::Sync, |boxed| Self::Boxed(Box::new(boxed)))
     }
+
+    /// Whether the body of a function that is not async ends by making a future, whatever its return type is called.
+    pub(crate) fn ends_in_a_future(function: &Function) -> bool {
+        match statements(function).unwrap_or_default().last() {
+            Some(Stmt::Expr(last @ Expr::Return(_), _) | Stmt::Expr(last, None)) => is_future(last),
+            _ => false,
+        }
+    }
+}
+
+fn statements(function: &Function) -> Option<Vec<Stmt>> {
+    syn::parse::Parser::parse2(Block::parse_within, function.body.clone()).ok()
+}
+
+/// Whether this is an `async` block, boxed in one of the usual ways.
+fn is_future(value: &Expr) -> bool {
+    match value {
+        Expr::Async(_) => true,
+        Expr::Return(early) => early.expr.as_deref().is_some_and(is_future),
+        Expr::Paren(inner) => is_future(&inner.expr),
+        Expr::Cast(cast) => is_future(&cast.expr),
+        Expr::MethodCall(call) => {
+            is_future(&call.receiver) && call.method.to_string().starts_with("boxed")
+        }
+        Expr::Call(call) => is_box_pin(&call.func) && call.args.first().is_some_and(is_future),
+        _ => false,
+    }
 }
 
 impl Boxed {
     fn of(function: &Function) -> Option<Self> {
         let output = boxed_future_output(&function.signature.output)?.clone();
-        let statements =
-            syn::parse::Parser::parse2(Block::parse_within, function.body.clone()).ok()?;
         let mut block = Block {
             brace_token: syn::token::Brace::default(),
-            stmts: statements,
+            stmts: statements(function)?,
         };
         boxed_tail(&mut block)?;
         Some(Self { output, block })
@@ -61,23 +86,21 @@ fn boxed_tail(block: &mut Block) -> Option<&mut ExprAsync> {
     let Some(Stmt::Expr(Expr::Call(call), None)) = block.stmts.last_mut() else {
         return None;
     };
-    let Expr::Path(function) = &*call.func else {
-        return None;
-    };
-    let names: Vec<String> = function
-        .path
-        .segments
-        .iter()
-        .map(|segment| segment.ident.to_string())
-        .collect();
-    match (names.as_slice(), call.args.first_mut()) {
-        ([.., kind, pin], Some(Expr::Async(tail)))
-            if kind == "Box" && pin == "pin" && tail.capture.is_some() =>
-        {
-            Some(tail)
-        }
+    let pins = is_box_pin(&call.func);
+    match call.args.first_mut() {
+        Some(Expr::Async(tail)) if pins && tail.capture.is_some() => Some(tail),
         _ => None,
     }
+}
+
+/// `Box::pin`, under any path.
+fn is_box_pin(function: &Expr) -> bool {
+    let Expr::Path(function) = function else {
+        return false;
+    };
+    let mut names = function.path.segments.iter().rev();
+    let mut next_is = |name| names.next().is_some_and(|segment| segment.ident == name);
+    next_is("pin") && next_is("Box")
 }
 
 /// `T` of `Pin<Box<dyn Future<Output = T> + ..>>`.

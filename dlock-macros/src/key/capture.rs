@@ -1,7 +1,8 @@
 //! One `{...}` of a key template.
 
 use proc_macro2::Span;
-use syn::{Expr, Ident, LitStr};
+use syn::ext::IdentExt;
+use syn::{Expr, Ident, LitStr, parse_quote};
 
 /// A value written into the key: `{order.id:05}`.
 pub(crate) struct Capture {
@@ -23,13 +24,14 @@ impl Capture {
                  name an argument, as in `{{order_id}}`"
             )));
         }
-        let expr = LitStr::new(value, span).parse::<Expr>().ok();
-        match expr {
-            Some(value) if is_place(&value) => Ok(Self {
+        let literal = LitStr::new(value, span);
+        let place = literal.parse::<Expr>().ok().filter(is_place);
+        match place.or_else(|| keyword(&literal)) {
+            Some(value) => Ok(Self {
                 value,
                 spec: spec.to_owned(),
             }),
-            _ => Err(fault(format!(
+            None => Err(fault(format!(
                 "`{{{content}}}` is not something a key can capture; a capture is an argument, \
                  a field, an element or a method call, as in `{{id}}`, `{{self.tenant}}`, \
                  `{{items[0]}}`, `{{order.id()}}`; \
@@ -51,6 +53,14 @@ impl Capture {
             };
         }
     }
+}
+
+/// `r#type`, which captures call `type`.
+fn keyword(literal: &LitStr) -> Option<Expr> {
+    let word = literal.parse_with(Ident::parse_any).ok()?;
+    let has_raw = !matches!(word.to_string().as_str(), "_" | "true" | "false");
+    let raw = has_raw.then(|| Ident::new_raw(&word.to_string(), word.span()))?;
+    Some(parse_quote!(#raw))
 }
 
 /// Cuts at the colon of the format spec, which is not the one of a path.

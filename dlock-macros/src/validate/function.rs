@@ -13,7 +13,7 @@ pub(super) fn shape(function: &Function, args: &Args, faults: &mut Diagnostics) 
         return None;
     }
     let shape = Shape::of(function);
-    if !finished(&shape, signature, faults) {
+    if !finished(&shape, function, faults) {
         return None;
     }
     if args.get(Name::OnBusy).is_none() {
@@ -60,14 +60,22 @@ fn returns_something(signature: &Signature, faults: &mut Diagnostics) {
 }
 
 /// Whether the work is done when the lock is released.
-fn finished(shape: &Shape, signature: &Signature, faults: &mut Diagnostics) -> bool {
-    let output = match (shape, &signature.output) {
+fn finished(shape: &Shape, function: &Function, faults: &mut Diagnostics) -> bool {
+    let output = match (shape, &function.signature.output) {
         (Shape::Boxed(boxed), _) => &boxed.output,
         (_, ReturnType::Type(_, ty)) => ty,
         (_, ReturnType::Default) => return true,
     };
     let Some(what) = deferred(output) else {
-        return true;
+        let alias = matches!(shape, Shape::Sync) && Shape::ends_in_a_future(function);
+        if alias {
+            faults.at(
+                output,
+                "this function returns before the future it returns has run, so the lock would protect nothing; \
+                 make it an `async fn`, or write the type out, as an alias is not seen through",
+            );
+        }
+        return !alias;
     };
     faults.at(
         output,

@@ -79,7 +79,7 @@ impl<H: Holds> Grant<H> {
             let _current = context::enter(&mut self.innermost);
             body()
         };
-        if let Some(client) = self.client {
+        if let Some(client) = self.client.filter(|_| !self.owned.is_empty()) {
             // A thread that may not wait has the locks released in the background, by dropping them.
             drop(client.wait(self.owned.release(End::OfItself)));
         }

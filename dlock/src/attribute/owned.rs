@@ -77,6 +77,10 @@ impl OwnedLocks {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
     /// What this thread does is done under the lock that was taken last, as traces tell.
     pub(super) fn enter_trace(&self) -> Option<Entered<'_>> {
         let last = self.more.last().or(self.first.as_ref());

@@ -1,6 +1,6 @@
 //! How an annotated function tells its caller that it did not have the lock.
 
-use crate::{Error, ErrorKind, Step};
+use crate::Error;
 
 /// What an annotated function may return: a `Result` whose error has a `From<dlock::Error>`, or a type of your own
 /// that can tell of a failure in its own way.
@@ -69,10 +69,7 @@ impl<T, E: From<Error>> LockResult for Result<T, E> {
 /// Whether somebody else had the lock for as long as the call would wait.
 #[must_use]
 pub fn is_busy(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::Contended | ErrorKind::Timeout(Step::Wait)
-    )
+    error.is_busy()
 }
 
 /// Calls `on_busy = |error| ..`.

@@ -1,7 +1,10 @@
 //! What one call of an annotated function asks for.
 
 use std::fmt::Display;
+use std::pin::pin;
 use std::time::Duration;
+
+use futures_util::future::FutureExt;
 
 use super::context::{current, reenter};
 use super::owned::{Owned, OwnedLocks};
@@ -28,6 +31,19 @@ pub struct One(String, &'static str);
 /// The names and the metric labels of `keys = ..`.
 #[derive(Debug)]
 pub struct Several(Vec<(String, &'static str)>);
+
+/// Waits on this thread, also on one that must not wait if there is nothing to wait for.
+fn wait<T>(
+    home: &Client,
+    entered: bool,
+    taking: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let mut taking = pin!(taking);
+    if entered && let Some(taken) = taking.as_mut().now_or_never() {
+        return taken;
+    }
+    home.wait(taking)?
+}
 
 /// One element of `keys = [..]`.
 pub fn name(key: &(impl Display + ?Sized), label: &'static str) -> (String, &'static str) {
@@ -59,7 +75,8 @@ impl Request<One> {
     pub fn acquire_blocking(mut self) -> Result<Grant, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
-        home.wait(self.take(client))?
+        let entered = self.wanted.enters(&client, [self.names.0.as_str()]);
+        wait(&home, entered, self.take(client))
     }
 
     async fn take(self, client: Client) -> Result<Grant, Error> {
@@ -115,7 +132,9 @@ impl Request<Several> {
     pub fn acquire_blocking(mut self) -> Result<Grant<Vec<Held>>, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
-        home.wait(take_all(client, self.names.0, &self.wanted))?
+        let names = self.names.0.iter().map(|(name, _)| name.as_str());
+        let entered = self.wanted.enters(&client, names);
+        wait(&home, entered, take_all(client, self.names.0, &self.wanted))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::context::{current, reenter};
 use crate::lock::{Share, Wait};
 use crate::{Client, Error, ErrorKind, Mode, RwLock};
 
@@ -34,6 +35,21 @@ impl Wanted {
             lock = lock.min_hold(min_hold);
         }
         Ok(lock)
+    }
+
+    /// Whether the running task's own locks answer for all of `names`, if only with a refusal: then no server is asked.
+    pub(super) fn enters<'a>(
+        &self,
+        client: &Client,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> bool {
+        let enters = |name| {
+            let lock = client.rw_lock(name)?;
+            reenter(client, lock.key(), self.mode)
+        };
+        names
+            .into_iter()
+            .all(|name| current().is_some() && !matches!(enters(name), Ok(None)))
     }
 
     /// One lock, or an error if it is not had within `wait`.

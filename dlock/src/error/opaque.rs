@@ -174,7 +174,37 @@ impl Error {
         self.kind() == ErrorKind::Contended
     }
 
-    /// Whether a deadline passed; [`kind`](Error::kind) names the step.
+    /// Whether somebody else had the lock for as long as the caller wanted to wait, or at once if it did not want to.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// use dlock::{Client, Error, distributed_lock};
+    ///
+    /// #[distributed_lock(key = "stock", wait = "20ms")]
+    /// async fn count() -> Result<u32, Error> {
+    ///     Ok(7)
+    /// }
+    ///
+    /// let client = Client::connect("memory://").await?;
+    /// dlock::install(client.clone());
+    /// let held = client.rw_lock("stock")?.write().await?;
+    /// assert!(count().await.unwrap_err().is_busy());
+    /// held.release().await?;
+    /// client.shutdown().await?;
+    /// assert!(!count().await.unwrap_err().is_busy());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::Contended | ErrorKind::Timeout(Step::Wait)
+        )
+    }
+
+    /// Whether a deadline passed, the caller's or a server's, which may hang; [`kind`](Error::kind) names the step.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self.kind(), ErrorKind::Timeout(_))

@@ -24,6 +24,12 @@ async fn ship(order: Order, pair: (char, u8)) -> Result<String, Error> {
     Ok(format!("{} {}", lock.key().name(), pair.1))
 }
 
+/// As in `println!`, without the `r#`.
+#[distributed_lock(key = "{type}:{r#type}", guard = lock)]
+async fn sort(r#type: &str) -> Result<String, Error> {
+    Ok(format!("{type}:{}", lock.key().name()))
+}
+
 #[tokio::test]
 async fn accepted() -> Result<(), Error> {
     let scope = Scope::memory().await?;
@@ -35,6 +41,7 @@ async fn accepted() -> Result<(), Error> {
                 customer: "ann".to_owned(),
             };
             assert_eq!(ship(order, ('x', 1)).await?, "{eu}:00042:7:ann:'x' 1");
+            assert_eq!(sort("tea").await?, "tea:tea:tea");
             Ok(())
         })
         .await

@@ -35,6 +35,12 @@ async fn with_box(text: &str) -> Result<u64, Box<dyn std::error::Error + Send + 
     Ok(text.parse()?)
 }
 
+/// Its future is not `Send`.
+#[distributed_lock(key = "a")]
+async fn with_local_box(text: &str) -> Result<u64, Box<dyn std::error::Error>> {
+    Ok(text.parse()?)
+}
+
 type Alias<T> = Result<T, AppError>;
 
 #[distributed_lock(key = "a")]
@@ -88,6 +94,7 @@ async fn accepted() -> Result<(), dlock::Error> {
             assert_eq!(with_anyhow("1").await.ok(), Some(1));
             assert_eq!(with_eyre("1").await.ok(), Some(1));
             assert_eq!(with_box("1").await.ok(), Some(1));
+            assert_eq!(with_local_box("1").await.ok(), Some(1));
             assert_eq!(with_alias().await.ok(), Some(1));
             assert_eq!(with_a_foreign_error().await.ok(), Some(1));
             assert_eq!(with_a_type_of_its_own().await, Outcome::Done);

@@ -98,6 +98,35 @@ async fn another_client_is_another_holder() {
     }
 }
 
+#[distributed_lock(keys = ["x", "y"], client = client, mode = mode, guard = locks)]
+async fn calls_sync(client: &Client, mode: Mode) -> Result<bool, Error> {
+    let tokens = (sync_one(client)?, sync_both(client)?);
+    Ok(tokens.0 == locks[0].fencing_token().as_u64() && tokens.1 == 2)
+}
+
+#[distributed_lock(key = "x", client = client, guard = lock)]
+fn sync_one(client: &Client) -> Result<u64, Error> {
+    let current = dlock::current().expect("entered again");
+    assert_eq!(current.key(), lock.key());
+    Ok(lock.fencing_token().as_u64())
+}
+
+#[distributed_lock(keys = ["y", "x"], client = client, guard = locks)]
+fn sync_both(client: &Client) -> Result<usize, Error> {
+    Ok(locks.len())
+}
+
+#[tokio::test]
+async fn a_nested_call_that_blocks_enters_again_where_no_thread_may_wait() {
+    for url in stores().await {
+        let client = connect(&url, &unique_prefix()).await;
+        assert!(calls_sync(&client, Mode::Write).await.expect("its own"));
+        let asks_for_more = calls_sync(&client, Mode::Read).await;
+        let refused = asks_for_more.expect_err("it would wait for itself");
+        assert!(refused.to_string().contains("outer function"), "{refused}");
+    }
+}
+
 #[distributed_lock(key = "{held}", client = client)]
 async fn cross(
     client: &Client,
