@@ -119,7 +119,9 @@ impl Value {
 fn is_span(items: &[Value], at: usize) -> bool {
     [(6, 4), (4, 3)].into_iter().any(|(fields, span)| {
         let has_mode = |one: &[Value]| one[1].is("r") || one[1].is("w");
-        at % fields == span && items.len() % fields == 0 && items.chunks(fields).all(has_mode)
+        at % fields == span
+            && items.len().is_multiple_of(fields)
+            && items.chunks(fields).all(has_mode)
     })
 }
 
