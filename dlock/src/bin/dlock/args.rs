@@ -121,7 +121,8 @@ const RUN_HELP: &str = "\
     started, it is not.\n\n\
     SIGINT, SIGTERM, SIGHUP and SIGQUIT to dlock are passed on to the command, and the lock is given \
     back when it has ended; after SIGTERM it has --grace for that. Unless the standard input is a terminal, the command gets a process \
-    group of its own, and signals reach all its processes; in a terminal Ctrl-C does. SIGKILL to \
+    group of its own: signals reach all its processes, and a command that was told to end has ended when all of them have. In a \
+    terminal Ctrl-C reaches all of them, and other signals the command alone. SIGKILL to \
     dlock ends renewals but not the command: let the token fence what must not be touched then.";
 
 /// `dlock run`.

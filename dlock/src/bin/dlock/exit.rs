@@ -31,7 +31,7 @@ impl Exit {
             ErrorKind::InvalidKey | ErrorKind::InvalidConfig | ErrorKind::ForeignKey => {
                 Self::CONFIG
             }
-            ErrorKind::Contended | ErrorKind::Timeout(dlock::Step::Wait) => Self::BUSY,
+            _ if error.is_busy() => Self::BUSY,
             ErrorKind::Timeout(_) | ErrorKind::Unavailable => Self::UNAVAILABLE,
             ErrorKind::Lost(_) => Self::LOST,
             ErrorKind::Unauthorized => Self::NO_PERMISSION,

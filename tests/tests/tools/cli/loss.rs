@@ -1,11 +1,20 @@
 //! `dlock run`, when the lease is lost.
 
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
 use std::time::Duration;
 
 use dlock::__internals::Script;
-use dlock_tests::{FaultProxy, RedisServer, request_of, shared_server, wait_until};
+use dlock_tests::{
+    FaultProxy, RedisServer, dlock_tool, request_of, scaled, shared_server, wait_until,
+};
+use tokio::process::Command;
+use tokio::time::timeout;
 
 use crate::tool::{Tool, WITHIN, told, wait_gone};
+
+/// What a pipe has room for (pipe(7)).
+const PIPE: usize = 65_536;
 
 const LEASE: [&str; 4] = ["--key", "lost", "--lease", "900ms"];
 
@@ -37,6 +46,55 @@ async fn a_command_that_does_not_listen_is_killed_with_all_it_started() {
     assert!(run.output().contains("killed"), "{}", run.output());
     wait_gone(&shell).await;
     wait_gone(&child).await;
+}
+
+/// The shell ends when it is told to, what it has started does not.
+#[tokio::test]
+async fn what_a_command_has_started_is_killed_although_the_command_has_ended() {
+    let server = shared_server().await;
+    let tool = Tool::on(&server.url()).await;
+    let script = "sh -c 'trap \"\" TERM; echo child=$$; while :; do sleep 0.02; done' & wait";
+    let run = tool.start(&[&LEASE[..], &["--grace", "200ms"]].concat(), script);
+    let child = told(&run, "child").await;
+    server.query::<u32>(&["DEL", &tool.raw_key("lost")]).await;
+    let status = run.wait(WITHIN).await;
+    assert_eq!(status.code(), Some(76), "{}", run.output());
+    assert!(run.output().contains("killed"), "{}", run.output());
+    wait_gone(&child).await;
+}
+
+#[tokio::test]
+async fn a_command_is_stopped_although_nobody_reads_what_is_told() {
+    let server = shared_server().await;
+    let tool = Tool::on(&server.url()).await;
+    let (unread, mut full) = std::io::pipe().expect("a pipe");
+    full.write_all(&vec![b'.'; PIPE]).expect("room for so much");
+    let (mut said, out) = std::io::pipe().expect("a pipe");
+    let script = "echo $$; exec sleep 600";
+    let run = [&["run"], &LEASE[..], &["--", "sh", "-c", script]].concat();
+    let mut run = Command::new(dlock_tool())
+        .args(tool.arguments(&run))
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(full)
+        .kill_on_drop(true)
+        .spawn()
+        .expect("it starts");
+    let read = tokio::task::spawn_blocking(move || {
+        let mut byte = [0];
+        let mut line = String::new();
+        while said.read(&mut byte).is_ok_and(|read| read == 1) && byte != *b"\n" {
+            line.push(char::from(byte[0]));
+        }
+        line
+    });
+    let child = read.await.expect("no panic");
+    server.query::<u32>(&["DEL", &tool.raw_key("lost")]).await;
+    wait_gone(&child).await;
+    let status = timeout(scaled(WITHIN), run.wait()).await;
+    let status = status.expect("it ends, too").expect("it ran");
+    assert_eq!(status.code(), Some(76));
+    drop(unread);
 }
 
 #[tokio::test]

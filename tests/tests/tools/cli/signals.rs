@@ -66,3 +66,33 @@ async fn a_command_that_ignores_being_told_to_end_is_killed_after_its_grace() {
     wait_gone(&child).await;
     assert!(tool.info("deaf").await.holders.is_empty(), "given back");
 }
+
+/// The shell ends at once, what it has started does not.
+#[tokio::test]
+async fn what_a_command_has_started_keeps_the_lock_until_it_is_gone() {
+    let tool = Tool::on_cluster().await;
+    let script =
+        "sh -c 'trap \"\" TERM; echo child=$$; until [ -e go ]; do sleep 0.02; done' & wait";
+    let run = tool.start(&["--key", "family", "--grace", "30s"], script);
+    let child = told(&run, "child").await;
+    let shell = run.pid();
+    send(&run, Signal::TERM);
+    wait_until(WITHIN, "the shell has ended", || async {
+        children(shell).is_empty()
+    })
+    .await;
+    assert_eq!(
+        tool.info("family").await.holders.len(),
+        1,
+        "child {child} is at work"
+    );
+    run.touch("go");
+    assert_eq!(run.wait(WITHIN).await.code(), Some(143));
+    assert!(tool.info("family").await.holders.is_empty(), "given back");
+}
+
+/// The processes that a process has started, and not yet heard of the end of.
+fn children(pid: u32) -> String {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    children.expect("it runs").trim().to_owned()
+}

@@ -3,18 +3,26 @@
 use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process_group, waitpgid,
+};
 use tokio::process::Command;
+use tokio::time::sleep;
 
 use super::signals::Came;
 use crate::args::{Run, URL};
 use crate::exit::{Exit, Failure};
 
+/// How often to look whether what a command has started is gone.
+const POLL: Duration = Duration::from_millis(5);
+
 /// A running command.
 pub(super) struct Child {
     process: tokio::process::Child,
     pid: Option<Pid>,
+    status: Option<ExitStatus>,
     /// Whether it leads a process group of its own.
     leads: bool,
 }
@@ -49,16 +57,31 @@ impl Child {
         let pid = process.id().and_then(|pid| i32::try_from(pid).ok());
         Ok(Self {
             pid: pid.and_then(Pid::from_raw),
+            status: None,
             process,
             leads,
         })
     }
 
-    /// Waits for its end.
-    pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
-        let status = self.process.wait().await?;
+    /// Waits for its end; for that of `all` that it has started, too, if it leads a group.
+    pub(super) async fn ended(&mut self, all: bool) -> io::Result<ExitStatus> {
+        let status = match self.status {
+            Some(status) => status,
+            None => *self.status.insert(self.process.wait().await?),
+        };
+        while all && self.leads && self.others_run() {
+            sleep(POLL).await;
+        }
         self.pid = None;
         Ok(status)
+    }
+
+    /// Whether there is anybody left in the group of a command that has ended.
+    fn others_run(&self) -> bool {
+        let Some(group) = self.pid else { return false };
+        // Where dlock is the first process, those that lost their parents are its children.
+        while let Ok(Some(_)) = waitpgid(group, WaitOptions::NOHANG) {}
+        test_kill_process_group(group).is_ok()
     }
 
     /// Passes a signal on that dlock got.
@@ -70,7 +93,9 @@ impl Child {
 
     /// Sends a signal to the command, and to all that it started if it leads a group.
     pub(super) fn signal(&self, signal: Signal) {
-        let Some(pid) = self.pid else { return };
+        let Some(pid) = self.pid.filter(|_| self.leads || self.status.is_none()) else {
+            return;
+        };
         // It may have ended meanwhile, which is as good.
         let _ = if self.leads {
             kill_process_group(pid, signal)

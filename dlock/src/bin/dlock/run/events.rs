@@ -4,12 +4,13 @@ use dlock::__internals::plain;
 use dlock::LockInfo;
 use serde_json::{Value, json};
 
-use crate::output::tell;
+use super::teller::Teller;
 use crate::{json as locks, who};
 
 /// Tells what happens, on stderr: everything as JSON; as text only trouble, and that it waits.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Events {
+    teller: Teller,
     key: String,
     json: bool,
     quiet: bool,
@@ -18,6 +19,7 @@ pub(super) struct Events {
 impl Events {
     pub(super) fn new(key: &str, json: bool, quiet: bool) -> Self {
         Self {
+            teller: Teller::start(),
             key: key.to_owned(),
             json,
             quiet,
@@ -87,7 +89,8 @@ impl Events {
     }
 
     fn say(&self, message: &str) {
-        tell(&format!("dlock: {}: {}", plain(&self.key), plain(message)));
+        let line = format!("dlock: {}: {}", plain(&self.key), plain(message));
+        self.teller.tell(line);
     }
 
     fn print(&self, event: &str, more: &Value) {
@@ -95,6 +98,6 @@ impl Events {
         if let (Some(line), Some(more)) = (line.as_object_mut(), more.as_object()) {
             line.extend(more.clone());
         }
-        tell(&line.to_string());
+        self.teller.tell(line.to_string());
     }
 }

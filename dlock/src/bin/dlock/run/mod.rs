@@ -5,6 +5,7 @@ mod events;
 mod held;
 mod signals;
 mod supervise;
+mod teller;
 mod waiting;
 
 use std::time::Duration;

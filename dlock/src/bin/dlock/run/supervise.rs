@@ -6,12 +6,15 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::child::Child;
 use super::events::Events;
 use super::held::Held;
 use super::signals::Signals;
+
+/// How long all that a command started may take to be gone after SIGKILL.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
@@ -43,21 +46,22 @@ pub(super) async fn supervise(
     let over = limits.over.map(|over| over - limits.notice);
     loop {
         let within = tokio::select! {
-            status = child.ended() => return Ok(End { status: status?, lost }),
+            // Who was told to end is gone when all that it started is.
+            status = child.ended(kill_at.is_some()) => return Ok(End { status: status?, lost }),
             came = signals.next() => {
                 child.forward(came);
                 (came.0 == Signal::TERM).then_some(limits.grace)
             }
             () = held.nearly_lost(limits.notice), if !lost => {
                 lost = true;
-                events.lost();
                 child.signal(Signal::TERM);
+                events.lost();
                 Some(limits.notice)
             }
             () = at(over), if !lost => {
                 lost = true;
-                events.time_is_up();
                 child.signal(Signal::TERM);
+                events.time_is_up();
                 Some(limits.notice)
             }
             () = at(kill_at) => break,
@@ -65,9 +69,11 @@ pub(super) async fn supervise(
         let end = within.and_then(|within| Instant::now().checked_add(within));
         kill_at = kill_at.into_iter().chain(end).min();
     }
-    events.killed();
     child.signal(Signal::KILL);
-    let status = child.ended().await?;
+    events.killed();
+    // What has got SIGKILL is gone in a moment, unless the kernel keeps it.
+    let _ = timeout(MOMENT, child.ended(true)).await;
+    let status = child.ended(false).await?;
     Ok(End { status, lost })
 }
 
