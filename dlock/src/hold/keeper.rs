@@ -53,8 +53,10 @@ impl Keeper {
 
     /// Ends a hold on this side; whether it was live. What the server has to be told is up to the caller.
     pub(crate) fn end(&self, hold: &Hold) -> bool {
+        let live = hold.finish();
+        // Behind it: a renewal that has just been answered does not queue it again.
         self.renewals.remove(hold);
-        hold.finish()
+        live
     }
 
     /// Gives an ended hold back and waits until the server knows. Whether it was held to the end.

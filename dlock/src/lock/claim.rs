@@ -17,7 +17,7 @@ pub(super) struct Claim<'a> {
     commons: &'a Commons,
     key: &'a LockKey,
     pub(super) id: HoldId,
-    /// How long what it may leave would last: a hold, or a place in the line.
+    /// How long what it may leave would last, or may still come: a hold, a place in the line, the request.
     lease: Duration,
     /// Whether a request is on its way.
     asking: bool,
@@ -32,7 +32,9 @@ impl<'a> Claim<'a> {
             commons,
             key,
             id: commons.next_hold(),
-            lease: lease.max(WAITER_LEASE),
+            lease: lease
+                .max(WAITER_LEASE)
+                .max(validity(commons.timeouts.response)),
             asking: false,
             stray_until: None,
             pending: Some(commons.keeper.begin()),

@@ -71,7 +71,10 @@ pub enum Extent {
     /// It comes later, or stays.
     Longer,
     /// It is then, even if that is earlier: nobody relies on the hold any more, which is to end by itself.
-    Exactly,
+    Exactly {
+        /// Whether a copy of the acquire may still be on its way.
+        stray: Stray,
+    },
 }
 
 /// How a place in the line is kept.
@@ -118,7 +121,11 @@ impl Op {
         match self {
             Self::Release { stray, .. }
             | Self::Abandon { stray, .. }
-            | Self::Yield { stray, .. } => *stray,
+            | Self::Yield { stray, .. }
+            | Self::Renew {
+                extent: Extent::Exactly { stray },
+                ..
+            } => *stray,
             Self::Acquire { .. } | Self::Renew { .. } | Self::Inspect => Stray::None,
         }
     }

@@ -13,7 +13,9 @@ pub(in crate::hold) fn of(hold: &Hold) -> Op {
         return Op::Renew {
             hold: hold.id.clone(),
             lease: rest,
-            extent: Extent::Exactly,
+            extent: Extent::Exactly {
+                stray: hold.stray(),
+            },
         };
     }
     Op::Release {

@@ -149,6 +149,18 @@ async fn a_late_copy_of_an_acquire_does_not_take_the_lock_again() {
     }
 }
 
+/// The hold had a `min_hold`, which is over by then.
+#[tokio::test]
+async fn a_late_copy_of_an_acquire_takes_nothing_after_a_min_hold() {
+    let scene = scene().await;
+    scene.keep(Script::Acquire, 1);
+    let lock = scene.lock.clone().min_hold(Duration::from_millis(20));
+    let guard = lock.write().await.expect("sent again");
+    guard.release().await.expect("held to the end");
+    wait_free(&scene.witness).await;
+    late_and_busy(&scene).await;
+}
+
 /// The lock is somebody else's by then.
 #[tokio::test]
 async fn a_late_copy_of_an_acquire_does_not_wait_in_line() {
@@ -156,6 +168,11 @@ async fn a_late_copy_of_an_acquire_does_not_wait_in_line() {
     scene.keep(Script::Acquire, 1);
     let guard = scene.lock.write().await.expect("sent again");
     guard.release().await.expect("held to the end");
+    late_and_busy(&scene).await;
+}
+
+/// Somebody else has the lock when the request arrives.
+async fn late_and_busy(scene: &ProxiedLock) {
     let held = scene.witness.write().await.expect("free");
     scene.deliver().await;
     let state = scene.state().await;

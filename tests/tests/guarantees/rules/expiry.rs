@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Extent, Op, Reply};
+use dlock::__internals::{Extent, Op, Reply, Stray};
 use dlock::Mode::Write;
 
 use crate::lock::{LEASE, Lock, PLACE, acquire, id};
@@ -94,7 +94,7 @@ fn a_hold_that_nobody_relies_on_ends_when_it_is_told_to() {
     let end = Op::Renew {
         hold: id("holder"),
         lease: SHORT,
-        extent: Extent::Exactly,
+        extent: Extent::Exactly { stray: Stray::None },
     };
     assert_eq!(lock.apply(&end), Reply::Done);
     assert_eq!(lock.inspect().holders[0].remaining, SHORT);
@@ -115,9 +115,10 @@ fn what_arrives_late_does_not_put_the_end_of_a_hold_off() {
         lease: SHORT,
         extent,
     };
-    assert_eq!(lock.apply(&renew(Extent::Exactly)), Reply::Done);
+    let exactly = Extent::Exactly { stray: Stray::None };
+    assert_eq!(lock.apply(&renew(exactly)), Reply::Done);
     lock.pass(SHORT / 2);
-    assert_eq!(lock.apply(&renew(Extent::Exactly)), Reply::Done);
+    assert_eq!(lock.apply(&renew(exactly)), Reply::Done);
     assert_eq!(lock.renew("holder"), Reply::Done);
     assert_eq!(lock.apply(&acquire("holder", Write, None)), Reply::Gone);
     assert_eq!(lock.inspect().holders[0].remaining, SHORT / 2);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Op, Reply, Stray};
+use dlock::__internals::{Extent, Op, Reply, Stray};
 use dlock::Mode::Write;
 
 use crate::lock::{LEASE, Lock, PLACE, acquire, id};
@@ -46,6 +46,30 @@ fn who_gave_up_is_ignored_for_as_long_as_the_acquire_is_valid() {
             lock.pass(SECOND);
             assert!(matches!(lock.apply(&request), Reply::Granted(_)), "{end:?}");
         }
+    }
+}
+
+/// Whether the hold was still there to be given its end or not.
+#[test]
+fn a_late_copy_of_an_acquire_takes_nothing_after_the_end_that_its_hold_was_given() {
+    for held in [true, false] {
+        let lock = Lock::new();
+        let request = acquire("done", Write, Some(PLACE));
+        if held {
+            lock.apply(&request);
+        }
+        let end = Op::Renew {
+            hold: id("done"),
+            lease: SECOND / 100,
+            extent: Extent::Exactly {
+                stray: Stray::Possible,
+            },
+        };
+        let reply = lock.carry_out_until(lock.now() + 1_000_000, &end, |_| true);
+        assert_eq!(reply, if held { Reply::Done } else { Reply::Gone });
+        lock.pass(SECOND / 2);
+        assert_eq!(lock.apply(&request), Reply::Gone);
+        assert!(lock.try_write("other").is_some());
     }
 }
 

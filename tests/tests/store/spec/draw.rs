@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use dlock::__internals::Extent;
 use dlock::Mode;
 use dlock_tests::Pieces;
 use fastrand::Rng;
@@ -100,7 +99,7 @@ impl Draw {
             },
             29..33 => Act::Renew {
                 lease: self.lease(),
-                extent: self.one(&[(3, Extent::Longer), (1, Extent::Exactly)]),
+                end: (self.0.u32(0..4) == 0).then(|| self.stray()),
             },
             33..36 => Act::Abandon {
                 stray: self.stray(),

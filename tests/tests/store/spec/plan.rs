@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use dlock::__internals::Extent;
 use dlock::Mode;
 use dlock_tests::Pieces;
 
@@ -115,7 +114,8 @@ pub(crate) enum Act {
     },
     Renew {
         lease: Duration,
-        extent: Extent,
+        /// It is to end then, and whether a copy of its acquire may come yet.
+        end: Option<Stray>,
     },
     Abandon {
         stray: Stray,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dlock::__internals::{HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
+use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
 use dlock_tests::Pieces;
 
 use crate::plan::{Act, Actor, Stray};
@@ -65,10 +65,13 @@ impl Knowledge {
                 lease: actor.longest,
                 stray: flag(stray),
             },
-            Act::Renew { lease, extent } => Op::Renew {
+            Act::Renew { lease, end } => Op::Renew {
                 hold,
                 lease: actor.longest.min(*lease),
-                extent: *extent,
+                extent: match end {
+                    None => Extent::Longer,
+                    Some(stray) => Extent::Exactly { stray: flag(stray) },
+                },
             },
             Act::Abandon { stray } => Op::Abandon {
                 hold,

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::hold::Hold;
 use super::line::{Ear, Next, Waiter};
 use super::moment::Moment;
-use super::state::{Lock, MEMORY, after};
+use super::state::{Lock, after};
 use crate::mode::Mode;
-use crate::protocol::{Extent, HoldId, PlaceTerms, Reply, Stray};
+use crate::protocol::{HoldId, PlaceTerms, Reply};
 use crate::store::memory::post::Post;
 use crate::token::ServerToken;
 
@@ -89,35 +89,6 @@ impl Lock {
             }
         }
         self.line.deaf() > deaf || self.holds.iter().any(|hold| hold.id == *asker)
-    }
-
-    /// A lease gets shorter only for a hold that nobody relies on. What comes after that is a copy.
-    pub(super) fn renew(
-        &mut self,
-        id: &HoldId,
-        lease: Duration,
-        extent: Extent,
-        at: Moment,
-    ) -> Reply {
-        let ended = self.is_buried(id, at);
-        let mut holds = self.holds.iter_mut();
-        let Some(hold) = holds.find(|hold| hold.id == *id && hold.deadline > at.now) else {
-            return Reply::Gone;
-        };
-        let deadline = after(at.now, lease);
-        hold.deadline = match (extent, ended) {
-            (Extent::Longer, false) => hold.deadline.max(deadline),
-            (Extent::Longer, true) => hold.deadline,
-            (Extent::Exactly, false) => deadline,
-            (Extent::Exactly, true) => hold.deadline.min(deadline),
-        };
-        let deadline = hold.deadline;
-        if extent == Extent::Exactly {
-            let until = (deadline - at.offset).min(at.real + MEMORY);
-            self.bury(id, Stray::Possible, until, at);
-        }
-        self.promise(deadline);
-        Reply::Done
     }
 
     /// A token larger than all before: the time, or one more than the last.

@@ -6,6 +6,7 @@ mod inspect;
 mod line;
 mod moment;
 mod release;
+mod renew;
 mod state;
 
 pub(super) use state::Lock;

@@ -8,6 +8,7 @@ use super::hold::Hold;
 use super::line::Line;
 use super::moment::Moment;
 use super::release::Slice;
+use super::renew::Renewal;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Reply, Stray, whole_millis};
 use crate::store::memory::post::Post;
@@ -60,7 +61,10 @@ impl Lock {
         let frees = found && self.is_free() && op.passes_on();
         let buries = valid_until > 0
             && op.stray() == Stray::Possible
-            && matches!(op, Op::Release { .. } | Op::Abandon { .. });
+            && matches!(
+                op,
+                Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }
+            );
         if found || buries {
             self.offset = at.offset;
             if frees {
@@ -110,7 +114,14 @@ impl Lock {
                 hold,
                 lease,
                 extent,
-            } => self.renew(hold, whole_millis(*lease), *extent, at),
+            } => {
+                let renewal = Renewal {
+                    id: hold,
+                    lease: whole_millis(*lease),
+                    extent: *extent,
+                };
+                self.renew(&renewal, valid_until, at)
+            }
             Op::Release { hold, stray, .. } => {
                 self.bury(hold, *stray, valid_until, at);
                 self.release(hold, at, post)

@@ -25,5 +25,6 @@ if till > 0 then bury(till) end
 if place then leave(place) end
 if mine then give_back(mine) elseif place then settle() end
 -- What has found nothing leaves nothing behind: somebody else's only hold stays recorded as such.
-if giving or till > 0 then commit(true) else call('HDEL', lock, '') end
+if giving or till > 0 then commit(true) end
+if not giving then call('HDEL', lock, '') end -- Only a master may say so.
 return giving and (notes and {1, notes} or 1) or 0

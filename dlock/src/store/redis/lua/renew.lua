@@ -2,10 +2,11 @@
 -- (`-<id>`) stays, by which copies that come later change nothing.
 --
 -- KEYS  lock (see common/record.lua)
--- ARGV  1 hold id, 2 lease in ms + 1001: how long the key lives after that, 3 there if the lease is to end just then
+-- ARGV  1 hold id, 2 lease in ms + 1001: how long the key lives after that, 3 there if the lease is to end just then:
+--       until when (server's time) an acquire with this id must have no effect (0 = none is on its way)
 -- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
 local call = redis.call
-local lock, id, ttl, exactly = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local lock, id, ttl, exactly = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3] or '')
 local field, mine, x, ended = '=' .. id, nil, nil, nil
 local short = call('HMGET', lock, 't', field, 'o')
 -- Only a master may say that a hold is lost.
@@ -20,7 +21,7 @@ if not alone then
   field = '+' .. id
   local long = call('HMGET', lock, field, 'x', '-' .. id)
   mine, x, ended = long[1], long[2], long[3] and long[3] ~= ''
-  if not mine or mine == '' then return lost() end
+  if (not mine or mine == '') and (exactly or 0) == 0 then return lost() end
 end
 local time = call('TIME')
 local at, token, lease = time[1] * 1000000 + time[2], tonumber(short[1]), (ttl - 1001) * 1000
@@ -56,12 +57,18 @@ local owner, pub, known = '', nil, {}
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)
-if not mine then return lost() end
+if not mine then
+  if exactly then
+    bury(exactly)
+    commit(true)
+  end
+  return lost()
+end
 ended = tonumber(f[11] or 0) > real
 local deadline = now + lease
 if exactly then
   if ended then deadline = min(mine.deadline, deadline) end
-  bury(min(deadline - offset, real + MEMORY))
+  bury(max(exactly, min(deadline - offset, real + MEMORY)))
 else
   deadline = ended and mine.deadline or max(mine.deadline, deadline)
 end

@@ -87,8 +87,8 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
         } => {
             cmd.write_arg_fmt(hold);
             cmd.write_arg_fmt(millis(*lease) + GRACE_MILLIS);
-            if *extent == Extent::Exactly {
-                cmd.write_arg(b"=");
+            if let Extent::Exactly { stray } = extent {
+                cmd.write_arg_fmt(buried_until(*stray));
             }
         }
         Op::Abandon { hold, stray } => {
