@@ -1,9 +1,16 @@
 //! A client that ends well: what runs may finish.
 
+use std::future::ready;
+use std::pin::pin;
 use std::time::Duration;
 
-use dlock::{Client, Error, ErrorKind, LossReason, Step, blocking, distributed_lock};
-use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters};
+use dlock::{
+    Client, ClientBuilder, Error, ErrorKind, LossReason, Step, blocking, distributed_lock,
+};
+use dlock_tests::{
+    Direction, ProxiedLock, connect, scaled, stores, unique_prefix, wait_free, wait_until,
+    wait_waiters,
+};
 use tokio::sync::oneshot;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -63,6 +70,39 @@ async fn what_runs_finishes_and_nothing_new_starts() {
         held.release().await.expect("held to the end");
         wait_free(&other.rw_lock("taken").expect("valid")).await;
     }
+}
+
+/// The answer to who had asked before comes when the drain has begun, and something else is held.
+#[tokio::test]
+async fn what_is_granted_too_late_is_given_back() {
+    let patient = |client: ClientBuilder| {
+        let client = client
+            .retry_for(scaled(SOON))
+            .response_timeout(scaled(SOON));
+        client.lease(scaled(3 * SOON))
+    };
+    let scene = ProxiedLock::start(patient).await;
+    let held = scene.client.rw_lock("other").expect("valid").write().await;
+    let held = held.expect("free");
+    scene.proxy.blackhole(Direction::ToClient);
+    let asking = scene.lock.clone();
+    let asking = tokio::spawn(async move { asking.write().await.map(drop) });
+    wait_until(SOON, "it is granted", || async {
+        scene.state().await.holders.len() == 1
+    })
+    .await;
+    let mut draining = pin!(scene.client.drain(scaled(SOON)));
+    tokio::select! {
+        biased;
+        _ = &mut draining => panic!("something is held"),
+        () = ready(()) => {}
+    }
+    scene.proxy.pass();
+    let turned_away = asking.await.expect("no panic").expect_err("no new locks");
+    assert!(turned_away.is_closed(), "{turned_away}");
+    held.release().await.expect("held to the end");
+    draining.await.expect("all is done");
+    scene.assert_free().await;
 }
 
 #[tokio::test]
