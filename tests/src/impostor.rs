@@ -1,7 +1,7 @@
 //! A server that does not say what it ought to.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -14,6 +14,7 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
+use crate::port::listen;
 use crate::proxy::{frame_len, runtime, words};
 
 /// What an impostor does with a request.
@@ -82,11 +83,7 @@ impl Impostor {
         server: SocketAddr,
         answer: impl Fn(&Asked) -> Option<Lie> + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
-        listener
-            .set_nonblocking(true)
-            .expect("a listener can be non-blocking");
-        let addr = listener.local_addr().expect("a listener has an address");
+        let (listener, addr) = listen();
         let notes = Arc::default();
         let accept = accept(listener, server, Arc::new(answer), Arc::clone(&notes));
         let acceptor = runtime().spawn(accept).abort_handle();

@@ -1,10 +1,10 @@
 //! Ports nobody else uses: not another test, not another test process, not an outgoing connection.
 
 use std::{
-    net::{Ipv4Addr, TcpListener},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
     os::{
         linux::net::SocketAddrExt,
-        unix::net::{SocketAddr, UnixListener},
+        unix::net::{SocketAddr as UnixAddr, UnixListener},
     },
     sync::atomic::{AtomicU16, Ordering},
 };
@@ -15,6 +15,16 @@ const BUS_OFFSET: u16 = 10_000;
 /// that no outgoing connection takes one.
 const FIRST: u16 = 12_000;
 const COUNT: u16 = 10_000;
+
+/// Listens on a free loopback port, for a runtime.
+pub(crate) fn listen() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
+    listener
+        .set_nonblocking(true)
+        .expect("a listener can be non-blocking");
+    let addr = listener.local_addr().expect("a listener has an address");
+    (listener, addr)
+}
 
 /// A reserved port and its bus port, free again when dropped.
 #[derive(Debug)]
@@ -47,7 +57,7 @@ impl Port {
     }
 
     fn try_reserve(number: u16) -> Option<Self> {
-        let name = SocketAddr::from_abstract_name(format!("dlock-test-port-{number}"));
+        let name = UnixAddr::from_abstract_name(format!("dlock-test-port-{number}"));
         let reservation = UnixListener::bind_addr(&name.expect("a short name")).ok()?;
         let free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
         (free(number) && free(number + BUS_OFFSET)).then_some(Self {

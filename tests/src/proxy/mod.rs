@@ -12,7 +12,7 @@ mod rules;
 mod users;
 
 use std::{
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener},
     ops::Deref,
     sync::{Arc, OnceLock},
 };
@@ -30,6 +30,7 @@ pub use self::{
     pattern::{Pattern, request_of},
 };
 use self::{counters::increment, rules::Rules, users::Users};
+use crate::port::listen;
 
 /// Which way a fault applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +67,7 @@ impl FaultProxy {
     /// Starts a proxy on a free loopback port in front of `server`.
     #[must_use]
     pub fn start(server: SocketAddr) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
-        listener
-            .set_nonblocking(true)
-            .expect("a listener can be non-blocking");
-        let addr = listener.local_addr().expect("a listener has an address");
+        let (listener, addr) = listen();
         let rules = Arc::new(Rules::new());
         let users = Arc::new(Users::default());
         let accept = accept(listener, server, Arc::clone(&rules), Arc::clone(&users));

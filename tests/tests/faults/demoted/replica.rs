@@ -14,6 +14,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 const SOON: Duration = Duration::from_secs(20);
 
+/// Long after the test, in a server's time.
+const LATER: u64 = 9_000_000_000_000_000;
+
 /// A master, and a replica that follows it.
 async fn pair() -> (RedisServer, RedisServer) {
     let (master, replica) = (RedisServer::start().await, RedisServer::start().await);
@@ -25,6 +28,44 @@ async fn pair() -> (RedisServer, RedisServer) {
     })
     .await;
     (master, replica)
+}
+
+/// A seed that is a master, too: it was promoted before the other was demoted, or has just come back.
+#[tokio::test]
+async fn a_broken_connection_does_not_lead_to_another_master() {
+    let (master, replica) = pair().await;
+    let addresses = [&master, &replica].map(|server| server.addr().to_string());
+    let url = format!("redis://{}", addresses.join(","));
+    let client = connect(&url, &unique_prefix()).await;
+    let lock = client.rw_lock("one").expect("a valid name");
+    let _: () = replica.query(&["REPLICAOF", "NO", "ONE"]).await;
+    for _ in 0..20 {
+        let _: i64 = master.query(&["CLIENT", "KILL", "TYPE", "normal"]).await;
+        let guard = lock.write().await.expect("the server is up");
+        let key = lock.key().as_str();
+        let there: i64 = replica.query(&["HLEN", key]).await;
+        assert_eq!(there, 0, "the lock is at another server than before");
+        guard.release().await.expect("held to the end");
+    }
+}
+
+/// Its connections are accepted, and nothing is answered.
+#[tokio::test]
+async fn a_master_that_hangs_is_left_for_the_one_that_was_promoted() {
+    let (master, replica) = pair().await;
+    let addresses = [&master, &replica].map(|server| server.addr().to_string());
+    let url = format!("redis://{}", addresses.join(","));
+    let client = connect(&url, &unique_prefix()).await;
+    let lock = client.rw_lock("one").expect("a valid name");
+    let guard = lock.write().await.expect("free");
+    guard.release().await.expect("held to the end");
+    master.pause();
+    let _: () = replica.query(&["REPLICAOF", "NO", "ONE"]).await;
+    wait_until(SOON, "the lock is at the new master", || async {
+        lock.write().await.is_ok()
+    })
+    .await;
+    master.resume();
 }
 
 /// Hears what comes on a channel at a server.
@@ -91,89 +132,102 @@ async fn a_replica_does_not_repeat_a_grant() {
     guard.release().await.expect("held to the end");
 }
 
-fn evaluate(script: Script, key: &LockKey, op: &Op) -> Cmd {
+fn evaluate(script: Script, key: &LockKey, op: &Op, valid_until: u64) -> Cmd {
     let mut command = redis::cmd("EVAL");
     command.arg(script_source(script));
-    encode(&mut command, key, op, "P", 0);
+    encode(&mut command, key, op, "P", valid_until);
     command
 }
 
-/// It may not have heard of the hold, or have been emptied by its new master.
+/// All that may find a hold gone.
+fn settling(hold: &HoldId, stray: Stray) -> [(Script, Op); 5] {
+    let lease = Duration::from_secs(10);
+    let renew = |extent| Op::Renew {
+        hold: hold.clone(),
+        lease,
+        extent,
+    };
+    let hold = hold.clone();
+    let (seen, given_up) = (ServerToken::new(1), hold.clone());
+    [
+        (Script::Renew, renew(Extent::Longer)),
+        (Script::Renew, renew(Extent::Exactly { stray })),
+        (
+            Script::Abandon,
+            Op::Abandon {
+                hold: given_up,
+                stray,
+            },
+        ),
+        (
+            Script::Yield,
+            Op::Yield {
+                hold: hold.clone(),
+                lease,
+                seen,
+                stray,
+            },
+        ),
+        (Script::Release, Op::Release { hold, lease, stray }),
+    ]
+}
+
+/// It may not have heard of the hold, or have been emptied by its new master; whether a copy of the acquire may yet come, or
+/// the last of them is over.
 #[tokio::test]
 async fn only_masters_say_that_a_hold_is_gone() {
     let (master, replica) = pair().await;
     let key = lock_key(&unique_prefix(), "one").expect("a valid name");
     let counter = std::sync::atomic::AtomicU64::new(1);
     let hold = HoldId::next(&ClientId::new("test"), &counter);
-    let lease = Duration::from_secs(10);
-    let requests = [
-        (
-            Script::Renew,
-            Op::Renew {
-                hold: hold.clone(),
-                lease,
-                extent: Extent::Longer,
-            },
-        ),
-        (
-            Script::Release,
-            Op::Release {
-                hold: hold.clone(),
-                lease,
-                stray: Stray::None,
-            },
-        ),
-        (
-            Script::Abandon,
-            Op::Abandon {
-                hold: hold.clone(),
-                stray: Stray::None,
-            },
-        ),
-        (
-            Script::Yield,
-            Op::Yield {
-                hold,
-                lease,
-                seen: ServerToken::new(1),
-                stray: Stray::None,
-            },
-        ),
-    ];
-    // Without a record, and with somebody else's hold in it.
-    for held in [false, true] {
-        if held {
+    // Without a record, with somebody else's hold in it, and when copies are known already.
+    for known in ["nothing", "a hold", "a note"] {
+        if known == "a hold" {
             let _: i64 = master
                 .query(&["HSET", key.as_str(), "t", "4", "=other/1", "w 9000000000 "])
                 .await;
-            wait_until(SOON, "the replica has it", || async {
-                replica.query::<i64>(&["HLEN", key.as_str()]).await == 2
-            })
-            .await;
+        } else if known == "a note" {
+            let given_up = Op::Abandon {
+                hold: hold.clone(),
+                stray: Stray::Possible,
+            };
+            let request = evaluate(Script::Abandon, &key, &given_up, LATER);
+            assert_eq!(say(&master, request).await, Ok(0));
         }
-        for (script, op) in &requests {
-            for (server, may) in [(&master, true), (&replica, false)] {
-                let client = redis::Client::open(server.url()).expect("a valid address");
-                let connecting = client.get_multiplexed_async_connection();
-                let mut connection = connecting.await.expect("the server is up");
-                let answer: redis::RedisResult<i64> = evaluate(*script, &key, op)
-                    .query_async(&mut connection)
-                    .await;
-                if may {
-                    assert!(
-                        answer.is_ok_and(|found| found == 0 || *script == Script::Release),
-                        "{op:?}"
-                    );
-                } else {
-                    let error = answer
-                        .expect_err("it is not for a replica to say")
-                        .to_string();
-                    assert!(
-                        error.contains("READONLY") || error.contains("read only"),
-                        "{op:?}: {error}"
-                    );
+        wait_until(SOON, "the replica has it", || async {
+            let length: i64 = master.query(&["HLEN", key.as_str()]).await;
+            replica.query::<i64>(&["HLEN", key.as_str()]).await == length
+        })
+        .await;
+        let strays = [
+            (Stray::None, 0),
+            (Stray::Possible, 1),
+            (Stray::Possible, LATER),
+        ];
+        for (stray, until) in strays {
+            for (script, op) in settling(&hold, stray) {
+                let request = evaluate(script, &key, &op, until);
+                let said = say(&replica, request.clone()).await;
+                let refused = said
+                    .as_ref()
+                    .is_err_and(|error| error.contains("READONLY") || error.contains("read only"));
+                assert!(refused, "{known}: {op:?} until {until}: {said:?}");
+                // What a master notes would be known.
+                if until != LATER {
+                    let said = say(&master, request).await;
+                    let settled = said.is_ok_and(|found| found == 0 || script == Script::Release);
+                    assert!(settled, "{known}: {op:?} until {until}");
                 }
             }
         }
     }
+}
+
+/// What a server answers.
+async fn say(server: &RedisServer, request: Cmd) -> Result<i64, String> {
+    let client = redis::Client::open(server.url()).expect("a valid address");
+    let connecting = client.get_multiplexed_async_connection();
+    let mut connection = connecting.await.expect("the server is up");
+    let answer = request.query_async(&mut connection).await;
+    answer.map_err(|error: redis::RedisError| error.to_string())
 }

@@ -207,6 +207,13 @@ impl Channels {
         moved
     }
 
+    /// Whether a channel hangs on this connection.
+    pub(super) fn is_on(&self, name: &Name, number: u64) -> bool {
+        let table = self.lock();
+        let channel = table.channels.get(name);
+        channel.is_some_and(|channel| channel.is_on(number))
+    }
+
     /// Whether a connection has any channels.
     pub(super) fn uses(&self, number: u64) -> bool {
         let table = self.lock();

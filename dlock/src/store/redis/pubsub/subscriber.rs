@@ -69,7 +69,9 @@ impl Subscriber {
                 fit
             }
             Job::Unsubscribe(name, number) => {
-                number != self.number || self.unsubscribe(&name).await
+                // Somebody may have wanted it again before this was queued.
+                let obsolete = number != self.number || self.pubsub.channels.is_on(&name, number);
+                obsolete || self.unsubscribe(&name).await
             }
         }
     }

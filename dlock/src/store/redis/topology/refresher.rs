@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The most time between two surveys, before jitter.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// How long a survey may take.
+/// How long a survey may take; outside of a cluster, how long the server of up to now may be silent before others are asked.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Servers {
@@ -52,15 +52,15 @@ async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
 async fn refresh(servers: &Servers) -> bool {
     let topology = servers.topology();
     let informed = servers.env().refresh.take_informed();
-    let deadline = Instant::now() + PATIENCE;
     let candidates = candidates(servers, &topology, informed.as_ref());
     let known: Vec<_> = candidates.iter().chain(topology.nodes()).cloned().collect();
-    // Outside of a cluster the server stays the same for as long as it answers at all.
-    let (enough, stagger) = if servers.is_cluster() {
-        (2, STAGGER)
+    // Outside of a cluster the server stays the same for as long as it answers at all; then there is time for another.
+    let (enough, stagger, patience) = if servers.is_cluster() {
+        (2, STAGGER, PATIENCE)
     } else {
-        (1, PATIENCE)
+        (1, PATIENCE, 2 * PATIENCE)
     };
+    let deadline = Instant::now() + patience;
     let Ok(mut views) = ask_some(candidates, enough, stagger, deadline).await else {
         return false;
     };
@@ -71,7 +71,8 @@ async fn refresh(servers: &Servers) -> bool {
 }
 
 /// Whom to ask, in order: who redirected, connected nodes, seeds (whose names may have got other addresses
-/// when all else is gone), other nodes.
+/// when all else is gone), other nodes. Outside of a cluster the server of up to now comes before all, also if its connection
+/// has just ended: another one that takes itself for a master would be another lock of the same name.
 fn candidates(
     servers: &Servers,
     topology: &Topology,
@@ -80,13 +81,18 @@ fn candidates(
     let mut nodes = topology.nodes().to_vec();
     random::shuffle(&mut nodes);
     nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
-    let connected = nodes.iter().take_while(|node| node.is_connected()).count();
+    let connected = nodes.iter().take_while(|node| node.is_connected());
+    let first = if servers.is_cluster() {
+        connected.count()
+    } else {
+        nodes.len()
+    };
     let seeds = servers.env().options.addresses();
     let unknown: Vec<_> = seeds
         .filter(|seed| nodes.iter().all(|node| node.address() != seed))
         .map(|seed| Node::new(seed, servers.env()))
         .collect();
-    nodes.splice(connected..connected, unknown);
+    nodes.splice(first..first, unknown);
     nodes
 }
 
