@@ -37,8 +37,12 @@ pub(super) async fn take_all(
             None => missing.push(lock),
         }
     }
+    let shares = take_missing(&missing, wanted).await?;
+    // What was had first may have been lost while the others were waited for.
+    held.iter().try_for_each(Held::check)?;
+    shares.iter().try_for_each(|share| share.hold().check())?;
     let mut owned = OwnedLocks::default();
-    for share in take_missing(&missing, wanted).await? {
+    for share in shares {
         let taken = Owned::new(&client, share, innermost);
         innermost = Some(taken.held().clone());
         held.push(taken.held().clone());

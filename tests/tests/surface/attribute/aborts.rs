@@ -20,12 +20,8 @@ async fn a_panic_in_the_body_frees_the_lock() {
         let panicked = tokio::spawn(panics(client.clone())).await;
         assert!(panicked.expect_err("a panic").is_panic());
         let lock = client.rw_lock("order").expect("valid");
-        lock.write()
-            .await
-            .expect("free")
-            .release()
-            .await
-            .expect("held to the end");
+        let guard = lock.write().await.expect("free");
+        guard.release().await.expect("held to the end");
         assert!(dlock::current().is_none());
     }
 }
@@ -41,11 +37,7 @@ async fn a_call_dropped_in_the_middle_frees_the_lock() {
         }
         assert!(stage.dropped.load(Ordering::SeqCst));
         let lock = client.rw_lock("order").expect("valid");
-        lock.write()
-            .await
-            .expect("free")
-            .release()
-            .await
-            .expect("held to the end");
+        let guard = lock.write().await.expect("free");
+        guard.release().await.expect("held to the end");
     }
 }

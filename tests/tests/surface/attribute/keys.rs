@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Client, Error, Held, distributed_lock};
+use dlock::{Client, Error, Held, blocking, distributed_lock};
 use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_waiters};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -140,4 +140,44 @@ async fn calls_that_spell_locks_differently_never_wait_for_each_other() {
 async fn both(client: &Client, names: &[&str]) -> Result<(), Error> {
     tokio::task::yield_now().await;
     Ok(())
+}
+
+#[distributed_lock(keys = ["one", "two"], client = client, lease = "200ms", max_hold = "200ms")]
+fn for_a_moment(client: &blocking::Client) -> Result<(), Error> {
+    panic!("it has only one of its locks");
+}
+
+#[distributed_lock(
+    keys = ["one", "two"], client = client, lease = "200ms", max_hold = "200ms", on_lost = "continue"
+)]
+async fn whatever_happens(client: &Client) -> Result<(), Error> {
+    panic!("it has only one of its locks");
+}
+
+/// The first lock is held for longer than it may be, until the second is free.
+#[tokio::test]
+async fn a_body_does_not_start_when_one_of_its_locks_was_lost_before_it_had_all() {
+    for url in stores().await {
+        let prefix = unique_prefix();
+        let stranger = connect(&url, &prefix).await;
+        let second = stranger.rw_lock("two").expect("valid");
+        let first = stranger.rw_lock("one").expect("valid");
+        for runs_async in [true, false] {
+            let held = second.write().await.expect("free");
+            let client = connect(&url, &prefix).await;
+            let waiting = if runs_async {
+                tokio::spawn(async move { whatever_happens(&client).await })
+            } else {
+                let client = blocking::Client::from(client);
+                tokio::task::spawn_blocking(move || for_a_moment(&client))
+            };
+            wait_waiters(&second, 1).await;
+            wait_free(&first).await;
+            let taken = first.write().await.expect("free");
+            held.release().await.expect("held to the end");
+            let error = waiting.await.expect("no panic").expect_err("lost");
+            assert!(error.is_lost(), "{error}");
+            taken.release().await.expect("held to the end");
+        }
+    }
 }
