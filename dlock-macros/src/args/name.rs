@@ -55,6 +55,9 @@ impl Name {
 
     /// What to say about an argument that does not exist.
     pub(crate) fn unknown(text: &str) -> String {
+        if let Some(elsewhere) = elsewhere(text) {
+            return format!("unknown argument `{text}`; {elsewhere}");
+        }
         let meant = match text {
             "timeout" | "acquire_timeout" | "wait_timeout" => Some(Self::Wait),
             "ttl" | "expire" | "expiry" | "lease_time" | "duration" => Some(Self::Lease),
@@ -84,5 +87,22 @@ impl Name {
             .map(|name| format!("`{}`", name.text()))
             .collect();
         names.join(", ")
+    }
+}
+
+/// Where that is set which is no argument.
+fn elsewhere(text: &str) -> Option<&'static str> {
+    match text {
+        "owner" => Some(
+            "a call enters again what its own task holds; other owners are named where the lock is made: \
+             `client.rw_lock(..)?.owner(..)`",
+        ),
+        "prefix" | "namespace" => Some(
+            "it is the client's: `Client::builder().prefix(..)`; `key` is what comes behind it",
+        ),
+        "retry_for" | "response_timeout" | "url" => {
+            Some("it is the client's: `Client::builder()` has a setter of that name")
+        }
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The body of the function: lock, run, release.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ReturnType, Type};
 
@@ -17,7 +17,7 @@ pub(crate) fn expand(plan: &Plan, shape: Shape, function: &Function) -> TokenStr
     match shape {
         Shape::Async => {
             let output = output(&function.signature.output);
-            function.with_body(&locked.body(&output, &function.body))
+            function.with_body(&locked.body(&output, &function.body, function.body_span()))
         }
         Shape::Sync => {
             let output = output(&function.signature.output);
@@ -27,7 +27,8 @@ pub(crate) fn expand(plan: &Plan, shape: Shape, function: &Function) -> TokenStr
             let output = boxed.output.clone();
             if let Some(tail) = boxed.tail() {
                 let statements = &tail.block.stmts;
-                let body = locked.body(&output, &quote!(#(#statements)*));
+                let span = tail.block.brace_token.span.join();
+                let body = locked.body(&output, &quote!(#(#statements)*), span);
                 tail.block = syn::parse_quote!({ #body });
             }
             let statements = boxed.block.stmts;
@@ -42,6 +43,13 @@ fn output(output: &ReturnType) -> Type {
         ReturnType::Type(_, ty) => erase_impl_trait(ty),
         ReturnType::Default => syn::parse_quote!(()),
     }
+}
+
+/// The body of the function as a block, which is where the compiler points if its value is missing.
+fn braced(body: TokenStream, span: Span) -> Group {
+    let mut block = Group::new(Delimiter::Brace, body);
+    block.set_span(mixed_at(span));
+    block
 }
 
 /// Writes the parts of one function's body.
@@ -70,23 +78,25 @@ impl<'a> Locked<'a> {
     }
 
     /// Statements that lock, run `body` and release.
-    fn body(&self, output: &Type, body: &TokenStream) -> TokenStream {
+    fn body(&self, output: &Type, body: &TokenStream, span: Span) -> TokenStream {
         let acquired = self.acquired(&quote!(acquire().await));
         let failure = Failure::new(self.plan, &self.krate, &self.private, output);
         let (define, refused, lost) = (failure.define(), failure.refused(), failure.lost());
         let guard = self.guard();
+        let block = quote_spanned! {Span::mixed_site()=>
+            // Fixes the type of the block, so that the body is inferred as in the function.
+            if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<#output> {
+                return __dlock_output;
+            }
+            #body
+        };
+        let block = braced(block, span);
         quote_spanned! {Span::mixed_site()=>
             #define
             match #acquired {
                 ::core::result::Result::Ok(__dlock_grant) => {
                     #guard
-                    let __dlock_run = __dlock_grant.run(async move {
-                        // Fixes the type of the block, so that the body is inferred as in the function.
-                        if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<#output> {
-                            return __dlock_output;
-                        }
-                        #body
-                    });
+                    let __dlock_run = __dlock_grant.run(async move #block);
                     match __dlock_run.await {
                         ::core::result::Result::Ok(__dlock_output) => __dlock_output,
                         #lost
@@ -103,8 +113,9 @@ impl<'a> Locked<'a> {
         let failure = Failure::new(self.plan, &self.krate, &self.private, output);
         let (define, refused) = (failure.define(), failure.refused());
         let guard = self.guard();
+        let block = braced(body.clone(), self.function.body_span());
         // An `await` in the body is reported at the `fn` that lacks its `async`.
-        let body = quote_spanned!(mixed_at(self.function.signature.fn_token.span)=> move || -> #output { #body });
+        let body = quote_spanned!(mixed_at(self.function.signature.fn_token.span)=> move || -> #output #block);
         quote_spanned! {Span::mixed_site()=>
             #define
             match #acquired {

@@ -1,6 +1,6 @@
 //! A function, with its body left as tokens.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt};
 use syn::parse::{Parse, ParseStream};
 use syn::token::Brace;
@@ -48,6 +48,11 @@ impl Parse for Function {
 }
 
 impl Function {
+    /// Where the body is.
+    pub(crate) fn body_span(&self) -> Span {
+        self.brace.span.join()
+    }
+
     /// The same function with another body.
     pub(crate) fn with_body(&self, body: &TokenStream) -> TokenStream {
         let mut tokens = TokenStream::new();

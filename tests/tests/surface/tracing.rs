@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dlock::{Client, Error, blocking, distributed_lock};
+use tracing::Level;
+use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 /// What was written so far.
@@ -12,6 +14,19 @@ use tracing_subscriber::fmt::format::FmtSpan;
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Lines {
+    /// What this thread tells, for as long as the guard lives.
+    fn heard(level: Level, events: FmtSpan) -> (Self, DefaultGuard) {
+        let lines = Self::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_span_events(events)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        (lines, tracing::subscriber::set_default(subscriber))
+    }
+
     fn text(&self) -> String {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
@@ -43,15 +58,7 @@ impl io::Write for Lines {
 
 #[tokio::test(flavor = "current_thread")]
 async fn acquire_held_and_lost_are_told_with_key_mode_token_and_wait() {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _here = tracing::subscriber::set_default(subscriber);
+    let (lines, _here) = Lines::heard(Level::DEBUG, FmtSpan::NEW | FmtSpan::CLOSE);
 
     let client = Client::connect("memory://").await.expect("always there");
     let lock = client.rw_lock("order:42").expect("valid");
@@ -104,15 +111,8 @@ fn count(client: &blocking::Client) -> Result<(), Error> {
 
 #[tokio::test(flavor = "current_thread")]
 async fn what_a_body_logs_tells_the_lock() {
-    let lines = Lines::default();
-    let writer = lines.clone();
     // As in production.
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::INFO)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _here = tracing::subscriber::set_default(subscriber);
+    let (lines, _here) = Lines::heard(Level::INFO, FmtSpan::NONE);
     let client = blocking::Client::connect("memory://").expect("always there");
     let token = ship(&client.clone().into(), &client, 7)
         .await
@@ -133,15 +133,7 @@ async fn what_a_body_logs_tells_the_lock() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_name_cannot_steer_a_terminal_through_the_log() {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _default = tracing::subscriber::set_default(subscriber);
+    let (lines, _here) = Lines::heard(Level::DEBUG, FmtSpan::NEW | FmtSpan::CLOSE);
     let client = Client::connect("memory://").await.expect("valid");
     let lock = client
         .rw_lock("a\x1b[2J\r\nall is lost\u{9b}")
