@@ -49,7 +49,8 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// A scope with a memory store of its own.
+    /// A scope with a memory store of its own. For functions that are not async, called on the thread of a `#[tokio::test]`,
+    /// see [`new`](Self::new).
     ///
     /// # Errors
     ///
