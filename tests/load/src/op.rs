@@ -1,6 +1,7 @@
 //! One operation of a task: taking a lock, holding it, giving it back.
 
-use crate::Nanos;
+use crate::random::Random;
+use crate::{MS, Nanos};
 
 /// How long one waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct Op {
     pub cancel: Option<u64>,
     /// How long it is held.
     pub hold: Nanos,
+    /// How long nobody else is to have it, even if it is given back before.
+    pub min_hold: Option<Nanos>,
     /// Whether one that is lost is left early.
     pub until_lost: bool,
     /// Taken meanwhile.
@@ -56,4 +59,13 @@ pub struct Op {
     pub ending: Ending,
     /// What passes before it begins.
     pub rest: Nanos,
+}
+
+impl Op {
+    /// As a job does it that is to run once on many hosts: every other time the lock stays taken for a while.
+    #[must_use]
+    pub fn with_min_hold(mut self, mut random: Random) -> Self {
+        self.min_hold = random.chance(500).then(|| random.scaled(MS, 400 * MS));
+        self
+    }
 }

@@ -82,6 +82,7 @@ impl Shape {
             owner: None,
             cancel: None,
             hold: self.hold(lease, random),
+            min_hold: None,
             until_lost: false,
             inner: None,
             ending: random.weighted(&[

@@ -114,6 +114,12 @@ pub(crate) const RESPONSE_TIMEOUTS: [(u32, u64); 4] = [(2, 100), (3, 300), (3, 1
 /// How long servers may fail, in ms.
 pub(crate) const RETRY_FOR: [(u32, u64); 3] = [(2, 1000), (3, 3000), (3, 10_000)];
 
+/// So many of a thousand processes have locks that stay taken for a while after they were given back (`min_hold`).
+pub(crate) const MIN_HOLDS: u32 = 120;
+
+/// So many of a thousand that end well let those finish who hold something (`drain`).
+pub(crate) const DRAINS: u32 = 500;
+
 /// What processes' clocks run too fast, in millionths: together with servers' less than the 1 % that is allowed for.
 pub(crate) const CLIENT_CLOCKS: [(u32, i32); 5] =
     [(6, 0), (1, 3000), (1, -3000), (1, 4500), (1, -4500)];

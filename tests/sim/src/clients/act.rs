@@ -31,6 +31,10 @@ pub(crate) async fn act(sim: &Rc<Sim>, of: ProcId, task: u64, client: &Client, o
         Some(owner) => lock.owner(format!("owner-{owner}")),
         None => lock,
     };
+    let lock = match op.min_hold {
+        Some(min_hold) => lock.min_hold(Duration::from_nanos(min_hold)),
+        None => lock,
+    };
     let asked = sim.engine.now();
     let asking = ask(&lock, op.write, op.patience);
     let waiting = wait(sim, who, &op);
@@ -68,6 +72,7 @@ impl Who {
             owner: op.owner,
             asked,
             since,
+            min_hold: op.min_hold,
             guard: std::rc::Weak::new(),
         }
     }
@@ -165,6 +170,10 @@ async fn several(sim: &Rc<Sim>, who: Who, client: &Client, op: &Op) {
         Patience::Forever => request.wait_forever(),
         Patience::For(long) => request.wait(Duration::from_nanos(long)),
         Patience::Try => request.try_once(),
+    };
+    let request = match op.min_hold {
+        Some(min_hold) => request.min_hold(Duration::from_nanos(min_hold)),
+        None => request,
     };
     let request = if op.until_lost {
         request

@@ -121,7 +121,15 @@ fn op_of(sim: &Sim, plan: &ProcessPlan, task: &TaskPlan, number: u64) -> Op {
     }
     let random = Random::of(sim.plan.seed, "op", task.number << 32 | number);
     let locks = sim.plan.setup.locks;
-    task.shape.op(locks, plan.lease.max(MS), random)
+    let op = task.shape.op(locks, plan.lease.max(MS), random);
+    if !plan.min_holds {
+        return op;
+    }
+    op.with_min_hold(Random::of(
+        sim.plan.seed,
+        "min_hold of",
+        task.number << 32 | number,
+    ))
 }
 
 /// A few servers to start from, which are not the same for all.

@@ -1,6 +1,7 @@
 //! Small scopes whole: every choice is taken in turn instead of being drawn. Their cases are numbered one after the other.
 
 mod late_copy;
+mod late_grant;
 mod one_fault;
 mod setup;
 mod trials;

@@ -28,6 +28,7 @@ pub(super) fn plan(tasks: &Tasks, apart: bool, fault: Option<(Nanos, Fault)>) ->
         response_timeout: 100 * MS,
         retry_for: 1000 * MS,
         ppm: 0,
+        min_holds: false,
         tasks: home.iter().map(|number| task(*number)).collect(),
     };
     let slots = matches!(fault, Some((_, Fault::Migrate { .. })));
@@ -81,6 +82,7 @@ pub(super) fn op(write: bool, hold: Nanos) -> Op {
         owner: None,
         cancel: None,
         hold,
+        min_hold: None,
         until_lost: false,
         inner: None,
         ending: Ending::Release,

@@ -5,7 +5,7 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-use super::{late_copy, one_fault};
+use super::{late_copy, late_grant, one_fault};
 use crate::plan::Plan;
 use crate::run::{Outcome, run_plan};
 use crate::shrink::{Shrunk, shrink_plan};
@@ -24,14 +24,27 @@ pub struct Report {
 /// How many cases there are.
 #[must_use]
 pub fn cases() -> u64 {
-    late_copy::cases() + one_fault::cases()
+    SCOPES.iter().map(|(cases, _)| cases()).sum()
 }
 
-fn plan(case: u64) -> Plan {
-    match case.checked_sub(late_copy::cases()) {
-        None => late_copy::plan_of(case),
-        Some(case) => one_fault::plan_of(case),
+/// How many cases a scope has, and their plans.
+type Scope = (fn() -> u64, fn(u64) -> Plan);
+
+const SCOPES: [Scope; 3] = [
+    (late_grant::cases, late_grant::plan_of),
+    (late_copy::cases, late_copy::plan_of),
+    (one_fault::cases, one_fault::plan_of),
+];
+
+/// The plan of a case; of the last one there is, if that has none.
+fn plan(mut case: u64) -> Plan {
+    for (cases, plan_of) in SCOPES {
+        if case < cases() {
+            return plan_of(case);
+        }
+        case -= cases();
     }
+    one_fault::plan_of(one_fault::cases() - 1)
 }
 
 /// Tries all cases, or one in so many, in so many threads.

@@ -1,10 +1,11 @@
 //! Faults of processes, and on their way to servers.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::begin::AtWork;
 use crate::clients::{Sim, start};
-use crate::engine::{HoldBack, Messages, Nanos, ProcId};
+use crate::engine::{End, HoldBack, Messages, Nanos, ProcId};
 use crate::history::Kind;
 use crate::plan::{Breaks, Fault};
 use crate::server::NodeId;
@@ -114,13 +115,12 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
             process,
             end,
             restart,
-        } => {
-            let (index, of) = who(&sim, process)?;
-            engine.crash(of, end);
-            sim.processes.borrow_mut()[index].client = None;
-            start_again(at_work, index, restart);
-        }
-        Fault::Shutdown { process, restart } => shut_down(at_work, process, restart),
+        } => crash(at_work, process, end, restart),
+        Fault::Shutdown {
+            process,
+            drain,
+            restart,
+        } => shut_down(at_work, process, drain, restart),
         _ => return Some(at_work),
     }
     None
@@ -142,8 +142,18 @@ fn disturb(at_work: AtWork, process: usize, messages: Messages, lasts: Nanos) {
     });
 }
 
-/// A client is shut down under its tasks.
-fn shut_down(at_work: AtWork, process: usize, restart: Option<Nanos>) {
+fn crash(at_work: AtWork, process: usize, end: End, restart: Option<Nanos>) {
+    let sim = Rc::clone(at_work.sim());
+    let Some((index, of)) = who(&sim, process) else {
+        return;
+    };
+    sim.engine.crash(of, end);
+    sim.processes.borrow_mut()[index].client = None;
+    start_again(at_work, index, restart);
+}
+
+/// A client is shut down under its tasks, or drained.
+fn shut_down(at_work: AtWork, process: usize, drain: Option<Nanos>, restart: Option<Nanos>) {
     let sim = Rc::clone(at_work.sim());
     let Some((index, of)) = who(&sim, process) else {
         return;
@@ -158,9 +168,17 @@ fn shut_down(at_work: AtWork, process: usize, restart: Option<Nanos>) {
         return;
     };
     let job = async move {
-        let outcome = client.shutdown().await;
-        drop(client);
         let sim = Rc::clone(at_work.sim());
+        let outcome = match drain {
+            None => client.shutdown().await,
+            Some(patience) => {
+                sim.judges.drains(of, sim.engine.now());
+                let outcome = client.drain(Duration::from_nanos(patience)).await;
+                sim.judges.look_at_drain(&sim.engine, of, &outcome);
+                outcome
+            }
+        };
+        drop(client);
         sim.judges.is_shut_down(of, sim.engine.now());
         sim.engine.tell(Kind::Client, || {
             format!("p{} is shut down: {outcome:?}", of.0)

@@ -1,5 +1,5 @@
 //! What holders believe: from the grant to the last moment at which `check()` says yes. Beliefs that conflict must not
-//! overlap, and a writer's token is larger than those that were believed before.
+//! overlap.
 
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
@@ -8,6 +8,7 @@ use super::Judges;
 use super::excuses::Claim;
 use super::guard::Guard;
 use super::record::process_of;
+use super::tokens::Largest;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::history::Kind;
 
@@ -22,6 +23,8 @@ pub(crate) struct Belief {
     /// When it began to ask, and when it was granted.
     pub(crate) asked: Nanos,
     pub(crate) since: Nanos,
+    /// How long nobody else is to have it from then on.
+    pub(crate) min_hold: Option<Nanos>,
     pub(crate) guard: Weak<Guard>,
 }
 
@@ -30,9 +33,11 @@ pub(crate) struct Belief {
 pub(super) struct Beliefs {
     held: BTreeMap<u64, Held>,
     next: u64,
-    tokens: BTreeMap<(usize, Option<usize>), (u64, Nanos, ProcId)>,
+    pub(super) tokens: BTreeMap<(usize, Option<usize>), Largest>,
     /// When what a server named for a process was asked for: who is passed it later need not ask.
     asked: BTreeMap<(usize, ProcId, u64), Nanos>,
+    /// What was named for the hold that a process had of a lock last, and when somebody left it.
+    left: BTreeMap<(usize, ProcId), (u64, Nanos)>,
 }
 
 #[derive(Debug)]
@@ -61,23 +66,15 @@ impl Beliefs {
         let hold = (belief.lock, belief.of, named);
         *self.asked.entry(hold).or_insert(belief.asked)
     }
-
-    /// The largest token that others than this owner have believed in, and when.
-    fn largest(&self, belief: &Belief) -> (u64, Nanos, ProcId) {
-        let of_lock = (belief.lock, None)..=(belief.lock, Some(usize::MAX));
-        let others = self.tokens.range(of_lock);
-        let others = others.filter(|((_, owner), _)| owner.is_none() || *owner != belief.owner);
-        others.map(|(_, token)| *token).max().unwrap_or_default()
-    }
 }
 
 impl Belief {
-    fn conflicts(&self, other: &Self) -> bool {
+    pub(super) fn conflicts(&self, other: &Self) -> bool {
         let same_owner = self.owner.is_some() && self.owner == other.owner;
         self.lock == other.lock && (self.write || other.write) && !same_owner
     }
 
-    fn claim(&self) -> Claim {
+    pub(super) fn claim(&self) -> Claim {
         Claim {
             lock: self.lock,
             of: self.of,
@@ -85,7 +82,7 @@ impl Belief {
         }
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let Self { of, task, lock, .. } = self;
         let mode = if self.write { "write" } else { "read" };
         format!("p{} t{task} ({mode} lock {lock})", of.0)
@@ -98,10 +95,12 @@ impl Judges {
         let now = engine.now();
         self.was_had(now, belief.lock, belief.write, belief.of);
         let lost = guard.is_lost();
-        if guard.is_expired() && engine.runs_since(belief.of) < now {
+        if guard.is_expired() && self.could_be_known(engine, &belief, guard) {
             let story = format!("{} got a lease that was over", belief.name());
             self.object("grants", now, story);
         }
+        self.look_at_rests(engine, &belief);
+        self.look_at_end(engine, &belief);
         let mut beliefs = self.beliefs.borrow_mut();
         belief.asked = beliefs.asked_first(&belief, guard.named());
         if !lost {
@@ -114,6 +113,16 @@ impl Judges {
         let overlap = None;
         beliefs.held.insert(number, Held { belief, overlap });
         number
+    }
+
+    /// Whether it must have been known at the grant that its lease was over: the process has run since, or what it passes on it
+    /// has left since.
+    fn could_be_known(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> bool {
+        let since = engine.runs_since(belief.of);
+        let beliefs = self.beliefs.borrow();
+        let left = beliefs.left.get(&(belief.lock, belief.of));
+        since < engine.now()
+            || left.is_some_and(|(named, at)| *named == guard.named() && *at >= since)
     }
 
     fn look_at_others(&self, engine: &Engine, beliefs: &mut Beliefs, belief: &Belief, token: u64) {
@@ -178,45 +187,6 @@ impl Judges {
         }
     }
 
-    fn look_at_token(
-        &self,
-        engine: &Engine,
-        beliefs: &mut Beliefs,
-        belief: &Belief,
-        guard: &Guard,
-    ) {
-        let (now, token) = (engine.now(), guard.token());
-        let (largest, at, of) = beliefs.largest(belief);
-        // One of several was granted long before the last of them.
-        let before = if matches!(guard, Guard::Several(_)) {
-            belief.asked
-        } else {
-            now
-        };
-        if belief.write && token <= largest && at <= before {
-            let claim = Claim {
-                lock: belief.lock,
-                of,
-                asked: at,
-            };
-            let excuses = self.excuses.borrow();
-            let late = excuses.is_lost(engine, belief.claim());
-            if !late && excuses.token_excuse(engine, claim).is_none() {
-                let story = format!(
-                    "{} got token {token}, but {largest} was granted at {:.6} s",
-                    belief.name(),
-                    seconds(at)
-                );
-                self.object("tokens", now, story);
-            }
-        }
-        let own = beliefs.tokens.entry((belief.lock, belief.owner));
-        let own = own.or_default();
-        if token > own.0 {
-            *own = (token, now, belief.of);
-        }
-    }
-
     /// Whether a lock cannot have been lost; who holds it for long may learn late of what happened long ago.
     pub(super) fn must_have_been_kept(&self, engine: &Engine, belief: &Belief) -> bool {
         self.must_be_kept(engine.now()) && !self.excuses.borrow().is_lost(engine, belief.claim())
@@ -234,10 +204,14 @@ impl Judges {
         if !engine.is_alive(belief.of) {
             return false;
         }
+        let left = (guard.named(), engine.now());
+        let hold = (belief.lock, belief.of);
+        self.beliefs.borrow_mut().left.insert(hold, left);
         if guard.is_lost() && self.must_have_been_kept(engine, &belief) {
             let story = format!("{} has lost its lease, and nothing is wrong", belief.name());
             self.object("losses", engine.now(), story);
         }
+        self.rests(&belief, &guard);
         if overlap.is_none() && !is_asked_at_once(number) {
             return false;
         }
@@ -246,6 +220,16 @@ impl Judges {
             self.overlapped(engine, overlap);
         }
         lost
+    }
+
+    /// Whether a process has a guard that its own shutdown has ended.
+    pub(super) fn is_left_without(&self, of: ProcId) -> bool {
+        let beliefs = self.beliefs.borrow();
+        let mut guards = beliefs.held.values().filter_map(|held| {
+            let belief = &held.belief;
+            (belief.of == of).then(|| belief.guard.upgrade()).flatten()
+        });
+        guards.any(|guard| guard.is_shut_down())
     }
 
     /// Whether somebody believes to hold a lock; to write, if `any` is not asked for.

@@ -39,13 +39,21 @@ impl Guard {
 
     /// Whether its lease has run out. One of several may, while the others are waited for.
     pub(super) fn is_expired(&self) -> bool {
+        !matches!(self, Self::Several(_)) && self.is_lost_by(LossReason::Expired)
+    }
+
+    /// Whether its client was shut down under it.
+    pub(super) fn is_shut_down(&self) -> bool {
+        self.is_lost_by(LossReason::Shutdown)
+    }
+
+    fn is_lost_by(&self, reason: LossReason) -> bool {
         let checked = match self {
             Self::Read(guard) => guard.check(),
             Self::Write(guard) => guard.check(),
-            Self::Several(_) => Ok(()),
+            Self::Several(held) => held.check(),
         };
-        let expired = ErrorKind::Lost(LossReason::Expired);
-        checked.is_err_and(|error| error.kind() == expired)
+        checked.is_err_and(|error| error.kind() == ErrorKind::Lost(reason))
     }
 
     pub(crate) async fn lost(&self) {

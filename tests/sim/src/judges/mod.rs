@@ -2,6 +2,7 @@
 
 mod answers;
 mod belief;
+mod drain;
 mod excuses;
 mod fence;
 mod guard;
@@ -10,17 +11,21 @@ mod leftovers;
 mod order;
 mod patience;
 mod record;
+mod rest;
+mod tokens;
 mod traffic;
 
 use std::cell::{Cell, RefCell};
 
 use self::belief::Beliefs;
+use self::drain::Drains;
 use self::excuses::Excuses;
 use self::fence::Resource;
 use self::idle::Idle;
 use self::order::Order;
 use self::patience::Waits;
 use self::record::Home;
+use self::rest::Rests;
 use self::traffic::Traffic;
 use crate::engine::Nanos;
 use crate::plan::Plan;
@@ -47,6 +52,8 @@ pub(crate) struct Violation {
 pub(crate) struct Judges {
     homes: Vec<Home>,
     beliefs: RefCell<Beliefs>,
+    rests: RefCell<Rests>,
+    drains: RefCell<Drains>,
     excuses: RefCell<Excuses>,
     resources: RefCell<Vec<Resource>>,
     order: RefCell<Order>,
@@ -66,6 +73,8 @@ impl Judges {
         Self {
             homes: (0..locks).map(Home::of).collect(),
             beliefs: RefCell::default(),
+            rests: RefCell::default(),
+            drains: RefCell::default(),
             excuses: RefCell::new(Excuses::of(plan)),
             resources: RefCell::new(vec![Resource::default(); locks]),
             order: RefCell::new(Order::new(locks)),

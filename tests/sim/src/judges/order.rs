@@ -200,9 +200,10 @@ impl Judges {
                 traffic.note_record(engine.now(), lock, record);
             }
             let record = found.map(|(_, record)| record).unwrap_or_default();
-            if let Some(revived) = seen.revived(&record)
-                && !self.excuses.borrow().is_set_back()
-            {
+            // A server that takes over may not have heard of an earlier end (`min_hold`).
+            let excuses = self.excuses.borrow();
+            let may_go_on = excuses.is_set_back() || excuses.may_be_back(lock, engine.now());
+            if let Some(revived) = seen.revived(&record).filter(|_| !may_go_on) {
                 self.object("leases", engine.now(), format!("lock {lock}: {revived}"));
             }
             let wrong = seen.change(&record, number);

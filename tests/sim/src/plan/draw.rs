@@ -54,6 +54,7 @@ fn processes(seed: u64) -> Vec<ProcessPlan> {
             response_timeout: random.weighted(&weights::RESPONSE_TIMEOUTS) * MS,
             retry_for: random.weighted(&weights::RETRY_FOR) * MS,
             ppm: random.weighted(&weights::CLIENT_CLOCKS),
+            min_holds: Random::of(seed, "min_hold", process).chance(weights::MIN_HOLDS),
             tasks,
         });
     }
@@ -164,7 +165,13 @@ fn fault(plan: &Plan, theme: Theme, random: &mut Random) -> Fault {
             end: random.one(&[End::Killed, End::Killed, End::PowerLoss]),
             restart,
         },
-        FaultClass::Shutdown => Fault::Shutdown { process, restart },
+        FaultClass::Shutdown => Fault::Shutdown {
+            process,
+            drain: random
+                .chance(weights::DRAINS)
+                .then(|| random.scaled(MS, 3 * SECOND)),
+            restart,
+        },
         FaultClass::Messages => Fault::Messages {
             process,
             messages: Messages {

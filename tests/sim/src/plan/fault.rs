@@ -100,6 +100,8 @@ pub(crate) enum Fault {
     },
     Shutdown {
         process: usize,
+        /// For how long those may finish who hold something.
+        drain: Option<Nanos>,
         restart: Option<Nanos>,
     },
     Messages {

@@ -29,6 +29,8 @@ pub(crate) struct ProcessPlan {
     pub(crate) response_timeout: u64,
     pub(crate) retry_for: u64,
     pub(crate) ppm: i32,
+    /// Whether its locks may stay taken after they were given back.
+    pub(crate) min_holds: bool,
     pub(crate) tasks: Vec<TaskPlan>,
 }
 
