@@ -66,6 +66,12 @@ impl Beliefs {
         let hold = (belief.lock, belief.of, named);
         *self.asked.entry(hold).or_insert(belief.asked)
     }
+
+    /// When somebody of its process left what the server had named so last, if that is what was left last.
+    pub(super) fn left(&self, belief: &Belief, named: u64) -> Option<Nanos> {
+        let left = self.left.get(&(belief.lock, belief.of));
+        left.filter(|left| left.0 == named).map(|left| left.1)
+    }
 }
 
 impl Belief {
@@ -106,6 +112,7 @@ impl Judges {
         if !lost {
             self.look_at_others(engine, &mut beliefs, &belief, guard.token());
             self.look_at_token(engine, &mut beliefs, &belief, guard);
+            self.look_at_slice(engine, &beliefs, &belief, guard);
             self.look_for_its_hold(engine, &belief, guard);
         }
         beliefs.next += 1;
@@ -120,9 +127,8 @@ impl Judges {
     fn could_be_known(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> bool {
         let since = engine.runs_since(belief.of);
         let beliefs = self.beliefs.borrow();
-        let left = beliefs.left.get(&(belief.lock, belief.of));
-        since < engine.now()
-            || left.is_some_and(|(named, at)| *named == guard.named() && *at >= since)
+        let left = beliefs.left(belief, guard.named());
+        since < engine.now() || left.is_some_and(|at| at >= since)
     }
 
     fn look_at_others(&self, engine: &Engine, beliefs: &mut Beliefs, belief: &Belief, token: u64) {

@@ -12,6 +12,7 @@ mod order;
 mod patience;
 mod record;
 mod rest;
+mod slices;
 mod tokens;
 mod traffic;
 
@@ -26,6 +27,7 @@ use self::order::Order;
 use self::patience::Waits;
 use self::record::Home;
 use self::rest::Rests;
+use self::slices::Slices;
 use self::traffic::Traffic;
 use crate::engine::Nanos;
 use crate::plan::Plan;
@@ -53,6 +55,7 @@ pub(crate) struct Judges {
     homes: Vec<Home>,
     beliefs: RefCell<Beliefs>,
     rests: RefCell<Rests>,
+    slices: RefCell<Slices>,
     drains: RefCell<Drains>,
     excuses: RefCell<Excuses>,
     resources: RefCell<Vec<Resource>>,
@@ -74,6 +77,7 @@ impl Judges {
             homes: (0..locks).map(Home::of).collect(),
             beliefs: RefCell::default(),
             rests: RefCell::default(),
+            slices: RefCell::default(),
             drains: RefCell::default(),
             excuses: RefCell::new(Excuses::of(plan)),
             resources: RefCell::new(vec![Resource::default(); locks]),

@@ -1,0 +1,40 @@
+//! A slice: for how long a process passes a write hold on among its tasks before it asks the server whether others wait.
+
+use std::collections::BTreeMap;
+
+use super::Judges;
+use super::belief::{Belief, Beliefs, seconds};
+use super::guard::Guard;
+use crate::engine::{Engine, MS, Nanos, ProcId};
+
+/// Five milliseconds, and what clocks may differ by.
+const LENGTH: Nanos = 5 * MS + MS / 20;
+
+/// When somebody was first granted what the server had named for a process, at the begin of a slice or later.
+pub(super) type Slices = BTreeMap<(usize, ProcId, u64), Nanos>;
+
+impl Judges {
+    /// Somebody was granted a lock, perhaps by another task of its process.
+    pub(super) fn look_at_slice(
+        &self,
+        engine: &Engine,
+        beliefs: &Beliefs,
+        belief: &Belief,
+        guard: &Guard,
+    ) {
+        let Guard::Write(_) = guard else { return };
+        let named = guard.named();
+        let slice = (belief.lock, belief.of, named);
+        let mut slices = self.slices.borrow_mut();
+        let begun = *slices.entry(slice).or_insert_with(|| engine.now());
+        let passed_on = beliefs.left(belief, named);
+        if passed_on.is_some_and(|at| at > begun + LENGTH) {
+            let story = format!(
+                "{} was passed on a hold whose slice had begun at {:.6} s",
+                belief.name(),
+                seconds(begun)
+            );
+            self.object("slices", engine.now(), story);
+        }
+    }
+}
