@@ -26,6 +26,8 @@ pub enum Lie {
     Endless(String, String),
     /// Does not answer any more.
     Silence,
+    /// Ends the connection.
+    HangUp,
 }
 
 impl Lie {
@@ -179,6 +181,7 @@ async fn serve(
             .push(this.words.clone());
         match answer(&this) {
             Some(Lie::Silence) => std::future::pending().await,
+            Some(Lie::HangUp) => return Ok(()),
             Some(Lie::Say(text)) => client.write_all(text.as_bytes()).await?,
             Some(Lie::Endless(first, more)) => {
                 client.write_all(first.as_bytes()).await?;

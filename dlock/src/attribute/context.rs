@@ -2,18 +2,32 @@
 
 use std::cell::RefCell;
 
+use tokio::task::{Id, try_id};
+
 use super::Held;
 use crate::key::LockKey;
 use crate::{Client, Error, ErrorKind, Mode};
 
 thread_local! {
-    /// The innermost lock of the task that is being polled on this thread.
-    static CURRENT: RefCell<Option<Held>> = const { RefCell::new(None) };
+    /// What the task that is being polled on this thread holds.
+    static CURRENT: RefCell<Current> = const {
+        RefCell::new(Current {
+            innermost: None,
+            task: None,
+        })
+    };
+}
+
+/// The innermost lock of a task.
+struct Current {
+    innermost: Option<Held>,
+    /// Which task that is: a body may run others on its thread, with a runtime of its own, to which the lock does not belong.
+    task: Option<Id>,
 }
 
 /// The lock under which the calling function runs, if an annotated function is running.
 ///
-/// It belongs to the task: a spawned task does not inherit it. Of several `keys` it is the one that
+/// It belongs to the task: a task that Tokio spawned does not inherit it. Of several `keys` it is the one that
 /// was taken last; name them with `guard = ..` to have them all.
 ///
 /// ```
@@ -38,14 +52,18 @@ thread_local! {
 /// ```
 #[must_use]
 pub fn current() -> Option<Held> {
-    CURRENT.with_borrow(Clone::clone)
+    CURRENT.with_borrow(|current| {
+        let innermost = current.innermost.as_ref();
+        innermost.filter(|_| current.task == try_id()).cloned()
+    })
 }
 
 /// Makes `held`, if it is one, the current lock until the result is dropped.
 pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
     held.is_some().then(|| {
-        exchange(held);
-        Entered { other: held }
+        let mut task = try_id();
+        exchange(held, &mut task);
+        Entered { other: held, task }
     })
 }
 
@@ -53,16 +71,21 @@ pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
 pub(super) struct Entered<'a> {
     /// Keeps the previous lock while this lives, and gets the entered one back.
     other: &'a mut Option<Held>,
+    /// The task to which that one belongs.
+    task: Option<Id>,
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        exchange(self.other);
+        exchange(self.other, &mut self.task);
     }
 }
 
-fn exchange(held: &mut Option<Held>) {
-    CURRENT.with_borrow_mut(|current| std::mem::swap(current, held));
+fn exchange(held: &mut Option<Held>, task: &mut Option<Id>) {
+    CURRENT.with_borrow_mut(|current| {
+        std::mem::swap(&mut current.innermost, held);
+        std::mem::swap(&mut current.task, task);
+    });
 }
 
 /// The hold of the running task under which `key` can be entered once more in `mode`.

@@ -1,5 +1,8 @@
 //! What a replica repeats, and what it may say.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use dlock::__internals::{
@@ -7,7 +10,8 @@ use dlock::__internals::{
 };
 use dlock::LockKey;
 use dlock_tests::{
-    RedisServer, connect, publish_command, unique_prefix, wait_for, wait_until, wait_waiters,
+    Impostor, Lie, RedisServer, connect, publish_command, unique_prefix, wait_for, wait_until,
+    wait_waiters,
 };
 use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -47,6 +51,35 @@ async fn a_broken_connection_does_not_lead_to_another_master() {
         assert_eq!(there, 0, "the lock is at another server than before");
         guard.release().await.expect("held to the end");
     }
+}
+
+/// Also not when they break while it is asked whether it is still the master.
+#[tokio::test]
+async fn connections_that_break_again_and_again_do_not_lead_to_another_master() {
+    let (master, replica) = pair().await;
+    let breaks = Arc::new(AtomicUsize::new(0));
+    let left = Arc::clone(&breaks);
+    let before = Impostor::start(master.addr(), move |asked| {
+        let one_less = |left: usize| left.checked_sub(1);
+        let is_asked = asked.words == ["HELLO"];
+        let breaks = is_asked && left.fetch_update(SeqCst, SeqCst, one_less).is_ok();
+        breaks.then_some(Lie::HangUp)
+    });
+    let url = format!("redis://{},{}", before.addr(), replica.addr());
+    let client = connect(&url, &unique_prefix()).await;
+    let lock = client.rw_lock("one").expect("a valid name");
+    let _: () = replica.query(&["REPLICAOF", "NO", "ONE"]).await;
+    breaks.store(5, SeqCst);
+    let _: i64 = master.query(&["CLIENT", "KILL", "TYPE", "normal"]).await;
+    let holds = wait_until(SOON, "it was asked often enough", || async {
+        let guard = lock.write().await.expect("the server is up");
+        let key = lock.key().as_str();
+        let there: i64 = replica.query(&["HLEN", key]).await;
+        assert_eq!(there, 0, "the lock is at another server than before");
+        guard.release().await.expect("held to the end");
+        breaks.load(SeqCst) == 0
+    });
+    holds.await;
 }
 
 /// Its connections are accepted, and nothing is answered.

@@ -1,7 +1,13 @@
 //! Annotated functions that call one another.
 
+use std::thread;
+
 use dlock::{Client, Error, Mode, distributed_lock};
 use dlock_tests::{connect, stores, unique_prefix};
+use tokio::runtime::Builder;
+
+/// What came of a call of a function's own, and of one of a task that it has spawned.
+type Inside = Result<[Result<u64, Error>; 2], Error>;
 
 #[distributed_lock(key = "order", client = client, mode = outer, guard = lock)]
 async fn nested(client: &Client, outer: Mode, inner: Mode) -> Result<bool, Error> {
@@ -81,6 +87,40 @@ async fn a_spawned_task_does_not_inherit_the_lock() {
     let client = connect("memory://", &unique_prefix()).await;
     let inside = spawns(&client).await.expect("free");
     assert!(inside.expect_err("another task").is_contended());
+}
+
+/// The runtime's first future is a part of the call, and what that spawns is not.
+#[distributed_lock(key = "order", client = client)]
+fn drives_a_runtime(client: &Client) -> Inside {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime starts");
+    let own = runtime.block_on(entered(client, Mode::Write));
+    let client = client.clone();
+    let spawned = async move { entered(&client, Mode::Read).await };
+    let spawned = runtime.block_on(async { tokio::spawn(spawned).await });
+    Ok([own, spawned.expect("no panic")])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_runs_on_the_thread_of_a_body_does_not_inherit_its_lock() {
+    for url in stores().await {
+        let client = connect(&url, &unique_prefix()).await;
+        let runs: [fn(Client) -> Inside; 2] = [
+            |client| {
+                thread::spawn(move || drives_a_runtime(&client))
+                    .join()
+                    .expect("no panic")
+            },
+            |client| drives_a_runtime(&client),
+        ];
+        for run in runs {
+            let client = client.clone();
+            let inside = tokio::task::spawn_blocking(move || run(client)).await;
+            let [own, spawned] = inside.expect("no panic").expect("free");
+            own.expect("entered again");
+            assert!(spawned.expect_err("another task").is_contended());
+        }
+    }
 }
 
 #[distributed_lock(key = "order", client = client)]

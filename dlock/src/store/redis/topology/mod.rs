@@ -6,6 +6,7 @@ mod bootstrap;
 mod refresher;
 mod servers;
 mod slots;
+mod standalone;
 mod survey;
 
 pub(super) use servers::Servers;

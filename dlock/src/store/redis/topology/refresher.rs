@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::servers::Servers;
 use super::slots::Topology;
+use super::standalone;
 use super::survey::{STAGGER, ask_some};
 use crate::clock::{Instant, sleep, timeout};
 use crate::random;
@@ -20,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The most time between two surveys, before jitter.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// How long a survey may take; outside of a cluster, how long the server of up to now may be silent before others are asked.
+/// How long a survey of a cluster may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Servers {
@@ -54,15 +55,12 @@ async fn refresh(servers: &Servers) -> bool {
     let informed = servers.env().refresh.take_informed();
     let candidates = candidates(servers, &topology, informed.as_ref());
     let known: Vec<_> = candidates.iter().chain(topology.nodes()).cloned().collect();
-    // Outside of a cluster the server stays the same for as long as it answers at all; then there is time for another.
-    let (enough, stagger, patience) = if servers.is_cluster() {
-        (2, STAGGER, PATIENCE)
+    let mut views = if servers.is_cluster() {
+        let deadline = Instant::now() + PATIENCE;
+        let asked = ask_some(candidates, 2, STAGGER, deadline).await;
+        asked.unwrap_or_default()
     } else {
-        (1, PATIENCE, 2 * PATIENCE)
-    };
-    let deadline = Instant::now() + patience;
-    let Ok(mut views) = ask_some(candidates, enough, stagger, deadline).await else {
-        return false;
+        standalone::master(topology.masters(), candidates).await
     };
     // A server does not become a cluster, nor a cluster a server, under a client: who says so is somebody else.
     views.retain(|view| view.epoch.is_some() == servers.is_cluster());
@@ -71,8 +69,7 @@ async fn refresh(servers: &Servers) -> bool {
 }
 
 /// Whom to ask, in order: who redirected, connected nodes, seeds (whose names may have got other addresses
-/// when all else is gone), other nodes. Outside of a cluster the server of up to now comes before all, also if its connection
-/// has just ended: another one that takes itself for a master would be another lock of the same name.
+/// when all else is gone), other nodes.
 fn candidates(
     servers: &Servers,
     topology: &Topology,
@@ -82,17 +79,13 @@ fn candidates(
     random::shuffle(&mut nodes);
     nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
     let connected = nodes.iter().take_while(|node| node.is_connected());
-    let first = if servers.is_cluster() {
-        connected.count()
-    } else {
-        nodes.len()
-    };
+    let connected = connected.count();
     let seeds = servers.env().options.addresses();
     let unknown: Vec<_> = seeds
         .filter(|seed| nodes.iter().all(|node| node.address() != seed))
         .map(|seed| Node::new(seed, servers.env()))
         .collect();
-    nodes.splice(first..first, unknown);
+    nodes.splice(connected..connected, unknown);
     nodes
 }
 
