@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread, ThreadId};
 
 use parking_lot::Mutex;
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::{Builder, Handle, worker_index};
 
 /// The thread's runtime, and the thread.
 static OWN: OnceLock<(Handle, ThreadId)> = OnceLock::new();
@@ -44,7 +44,8 @@ pub(crate) fn is_here() -> bool {
 /// Does what needs a runtime: in this thread's, or in our own where it has none.
 #[inline]
 pub(crate) fn within<T>(run: impl FnOnce() -> T) -> T {
-    if Handle::try_current().is_ok() {
+    // To look at the handle is to clone it, which all workers of a runtime do at the same place.
+    if worker_index().is_some() || Handle::try_current().is_ok() {
         return run();
     }
     let _entered = own().map(Handle::enter);
