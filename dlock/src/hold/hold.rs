@@ -172,7 +172,7 @@ impl Hold {
     }
 
     /// When to renew: after a third of the lease, less up to a fifth of that, so that holds
-    /// granted together do not all renew together.
+    /// granted together do not all renew together; when half is left of one that was granted slowly.
     pub(super) fn next_renewal(&self, from: BootInstant) -> BootInstant {
         let after = if self.is_provisional() {
             CONFIRMATION
@@ -181,7 +181,8 @@ impl Hold {
             let third = u64::try_from(self.terms.lease.as_nanos()).unwrap_or(u64::MAX) / 3;
             Duration::from_nanos(third - random::u64(..=third / 5))
         };
-        (from + after).min(self.give_up_at())
+        let left = self.deadline().since(from);
+        (from + after.min(left / 2)).min(self.give_up_at())
     }
 
     /// Why the hold is lost, if it is. Looks at the clock, so that nobody has to run in time for

@@ -26,6 +26,25 @@ async fn hold_on<const N: usize>(
 }
 
 #[tokio::test]
+async fn what_was_granted_slowly_is_renewed_in_time() {
+    let proxy = FaultProxy::start(shared_server().await.addr());
+    let lease = scaled(Duration::from_secs(2));
+    let builder = builder(&proxy.url(), &unique_prefix());
+    let builder = builder.lease(lease).response_timeout(lease).retry_for(lease);
+    let client = builder.build().await.expect("the server is up");
+    let lock = client.rw_lock("one").expect("a valid name");
+    let asked = Instant::now();
+    proxy.delay(Direction::ToClient, lease * 3 / 4);
+    let guard = lock.write().await.expect("granted before its lease ends");
+    proxy.pass();
+    wait_until(2 * lease, "the first lease is over", || async {
+        asked.elapsed() > lease
+    })
+    .await;
+    guard.check().expect("renewed");
+}
+
+#[tokio::test]
 async fn a_silent_shard_stalls_nobody_else() {
     let proxied = ProxiedCluster::start().await;
     let prefix = unique_prefix();
