@@ -30,7 +30,10 @@ async fn what_was_granted_slowly_is_renewed_in_time() {
     let proxy = FaultProxy::start(shared_server().await.addr());
     let lease = scaled(Duration::from_secs(2));
     let builder = builder(&proxy.url(), &unique_prefix());
-    let builder = builder.lease(lease).response_timeout(lease).retry_for(lease);
+    let builder = builder
+        .lease(lease)
+        .response_timeout(lease)
+        .retry_for(lease);
     let client = builder.build().await.expect("the server is up");
     let lock = client.rw_lock("one").expect("a valid name");
     let asked = Instant::now();

@@ -10,6 +10,7 @@ use dlock::Mode;
 pub(crate) const ACTORS: usize = 8;
 const LEASE: Duration = Duration::from_secs(5);
 const PLACE: Duration = Duration::from_secs(3);
+const REST: Duration = Duration::from_secs(1);
 
 /// An operation of one of the acquisitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,9 @@ pub(crate) enum Act {
     Abandon(usize),
     AbandonStray(usize),
     Yield(usize),
+    /// Leaves the hold to itself, for a second.
+    End(usize),
+    EndStray(usize),
     Inspect,
 }
 
@@ -37,7 +41,9 @@ impl Act {
             | Self::ReleaseStray(actor)
             | Self::Abandon(actor)
             | Self::AbandonStray(actor)
-            | Self::Yield(actor) => Some(actor),
+            | Self::Yield(actor)
+            | Self::End(actor)
+            | Self::EndStray(actor) => Some(actor),
             Self::Inspect => None,
         }
     }
@@ -66,6 +72,11 @@ impl Act {
             lease: LEASE,
             stray,
         };
+        let end = |stray| Op::Renew {
+            hold: id(actor),
+            lease: REST,
+            extent: Extent::Exactly { stray },
+        };
         match self {
             Self::Wait(_) => acquire(Some(place)),
             Self::Try(_) => acquire(None),
@@ -90,6 +101,8 @@ impl Act {
                 seen: ServerToken::new(seen),
                 stray: Stray::None,
             },
+            Self::End(_) => end(Stray::None),
+            Self::EndStray(_) => end(Stray::Possible),
             Self::Inspect => Op::Inspect,
         }
     }

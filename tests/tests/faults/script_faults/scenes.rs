@@ -2,7 +2,7 @@
 
 use dlock_tests::{Pieces, Stage};
 
-use crate::actor::Act::{self, AbandonStray, Release, ReleaseStray, Try, Wait, Yield};
+use crate::actor::Act::{self, AbandonStray, EndStray, Release, ReleaseStray, Try, Wait, Yield};
 use crate::world::World;
 
 /// A name, and how to come there; even actors write, odd ones read.
@@ -14,6 +14,10 @@ const SCENES: &[Scene] = &[
     ("the only hold", &[Try(0)]),
     ("the only read hold", &[Try(1)]),
     ("a free lock with a tombstone", &[Try(0), ReleaseStray(0)]),
+    (
+        "a hold that ends by itself",
+        &[Try(0), EndStray(0), Wait(2)],
+    ),
     (
         "the only hold beside a tombstone",
         &[AbandonStray(2), Try(0)],

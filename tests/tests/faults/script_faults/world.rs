@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use dlock::__internals::{Message, Op, Reply, lock_key};
+use dlock::__internals::{Extent, Message, Op, Reply, lock_key};
 use dlock::{LockKey, Mode};
 use dlock_tests::{Fault, Outcome, Pieces, Record, Scene, Stage, Strictness};
 
@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub(crate) believers: BTreeMap<usize, u64>,
     /// Who waits, as far as they know.
     waiting: BTreeSet<usize>,
+    /// Who has left a hold to itself.
+    ended: BTreeSet<usize>,
     /// The token that each was told last.
     tokens: [u64; ACTORS],
     /// Whether a fault has left the key without expiry, which the next writer mends.
@@ -46,6 +48,7 @@ impl World {
             kept: None,
             believers: BTreeMap::new(),
             waiting: BTreeSet::new(),
+            ended: BTreeSet::new(),
             tokens: [0; ACTORS],
             for_ever: false,
         }
@@ -146,6 +149,13 @@ impl World {
             Op::Yield { .. } if mode(actor) == Mode::Write => {
                 self.believers.remove(&actor);
             }
+            Op::Renew {
+                extent: Extent::Exactly { .. },
+                ..
+            } => {
+                self.believers.remove(&actor);
+                self.ended.insert(actor);
+            }
             _ => {}
         }
         let hold = record.holds.get(&id(actor).to_string());
@@ -210,6 +220,8 @@ impl World {
                 Act::Release(holder),
                 Act::ReleaseStray(holder),
                 Act::Abandon(holder),
+                Act::End(holder),
+                Act::EndStray(holder),
             ]);
             acts.extend([Act::Yield(holder), Act::Renew(holder), Act::Wait(holder)]);
         }
@@ -233,6 +245,10 @@ impl World {
 
     pub(crate) fn believes(&self, actor: usize) -> bool {
         self.believers.contains_key(&actor)
+    }
+
+    pub(crate) fn has_ended(&self, actor: usize) -> bool {
+        self.ended.contains(&actor)
     }
 
     pub(crate) fn forget_beliefs(&mut self) {
