@@ -144,29 +144,32 @@ impl Store {
         }
     }
 
-    /// Carries out operations of one node in one go. Failures mean that the outcome is unknown.
+    /// Carries out operations of one node in one go, and tells of each by its place in the batch when it has come to an
+    /// end. Failures mean that the outcome is unknown.
     pub(crate) async fn call_batch(
         &self,
         node: NodeId,
         batch: &[(LockKey, Op)],
         deadline: Instant,
-    ) -> Vec<Result<Answer, Error>> {
-        let answers: Vec<Result<Answer, Error>> = match (self, node) {
-            (Self::Memory(store, _), _) => batch
-                .iter()
-                .map(|(key, op)| Ok(remember(store, key, op)))
-                .collect(),
+        mut tell: impl FnMut(usize, Result<Answer, Error>),
+    ) {
+        let mut tell = |index: usize, answer: Result<Answer, Error>| {
+            if let Ok(answer) = &answer {
+                metrics::command(batch[index].1.name(), answer.sent_at);
+            }
+            tell(index, answer);
+        };
+        match (self, node) {
+            (Self::Memory(store, _), _) => {
+                for (index, (key, op)) in batch.iter().enumerate() {
+                    tell(index, Ok(remember(store, key, op)));
+                }
+            }
             (Self::Redis(store), NodeId::Redis(node)) => {
-                store.call_batch(node, batch, deadline).await
+                store.call_batch(node, batch, deadline, tell).await;
             }
             (Self::Redis(_), NodeId::Memory) => unreachable!("nodes come from this store"),
-        };
-        for ((_, op), answer) in batch.iter().zip(&answers) {
-            if let Ok(answer) = answer {
-                metrics::command(op.name(), answer.sent_at);
-            }
         }
-        answers
     }
 
     /// Makes sure that a wake-up of this hold is heard. Never fails: at worst waiters poll.

@@ -47,6 +47,38 @@ async fn what_was_granted_slowly_is_renewed_in_time() {
     guard.check().expect("renewed");
 }
 
+/// Their slot moves, and the node that it moves to says nothing.
+#[tokio::test]
+async fn locks_that_move_to_a_silent_node_stall_none_of_those_that_are_renewed_with_them() {
+    let proxied = ProxiedCluster::start().await;
+    let prefix = unique_prefix();
+    let lease = scaled(Duration::from_millis(600));
+    let builder = builder(&proxied.url(), &prefix)
+        .lease(lease)
+        .response_timeout(4 * lease)
+        .retry_for(4 * lease);
+    let client = builder.build().await.expect("the cluster is up");
+    let mut stay = hold_on::<200>(&proxied, &client, &prefix, 0).await;
+    // Many, so that most are renewed together with others.
+    let mut move_on = vec![stay.pop().expect("many")];
+    let name = move_on[0].key().name().to_owned();
+    for number in 0..40 {
+        let lock = client.rw_lock(format!("{{{name}}}{number}"));
+        move_on.push(lock.expect("a valid name").write().await.expect("free"));
+    }
+    let slot = move_on[0].key().slot().as_u16();
+    stay.retain(|guard| guard.key().slot().as_u16() != slot);
+    let migration = proxied.cluster().begin_migration(slot, 1).await;
+    migration.move_all_keys().await;
+    proxied.proxy(1).blackhole(Direction::Both);
+    for guard in &move_on {
+        guard.lost().await;
+    }
+    for guard in &stay {
+        guard.check().expect("its node answers");
+    }
+}
+
 #[tokio::test]
 async fn a_silent_shard_stalls_nobody_else() {
     let proxied = ProxiedCluster::start().await;

@@ -50,18 +50,18 @@ async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_tim
                 .map(|item| (item.key.clone(), item.op.clone()))
                 .collect();
             let deadline = Instant::now() + response_timeout;
-            let answers = store.call_batch(node, &batch, deadline).await;
-            for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
-                metrics::failed(error);
-            }
-            let now = BootInstant::now();
-            unanswered.extend(
-                items
-                    .into_iter()
-                    .zip(answers)
-                    .filter(|(item, answer)| now < item.until && worth_another_try(answer))
-                    .map(|(item, _)| item),
-            );
+            // What was delivered is settled at once.
+            let mut items: Vec<_> = items.into_iter().map(Some).collect();
+            let tell = |index: usize, answer: Result<Answer, Error>| {
+                if let Err(error) = &answer {
+                    metrics::failed(error);
+                }
+                let item = items[index].take();
+                let again =
+                    |item: &Item| BootInstant::now() < item.until && worth_another_try(&answer);
+                unanswered.extend(item.filter(again));
+            };
+            store.call_batch(node, &batch, deadline, tell).await;
         }
         groups = by_node(&store, unanswered.into_iter());
         if !groups.is_empty() {

@@ -96,11 +96,12 @@ async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: 
             })
             .collect();
         let deadline = Instant::now() + renewals.response_timeout;
-        let answers = store.call_batch(node, &batch, deadline).await;
-        let unreachable = answers.iter().all(Result::is_err);
-        for (hold, answer) in chunk.iter().zip(answers) {
-            settle(&renewals, hold, answer);
-        }
+        let mut unreachable = true;
+        let tell = |index: usize, answer: Result<Answer, Error>| {
+            unreachable &= answer.is_err();
+            settle(&renewals, &chunk[index], answer);
+        };
+        store.call_batch(node, &batch, deadline, tell).await;
         if unreachable {
             // The rest would only wait as long: their next attempts are queued already.
             return;

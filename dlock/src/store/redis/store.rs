@@ -77,15 +77,16 @@ impl RedisStore {
     /// Carries out operations on locks of one node in one pipeline, each tried once; those that the node sends
     /// elsewhere are followed there.
     ///
-    /// In the order of the batch. An error says that the outcome is unknown, or why the operation can never
-    /// work; it never means that a hold is lost.
+    /// Tells of each by its place in the batch as soon as its answer is there. An error says that the outcome is unknown,
+    /// or why the operation can never work; it never means that a hold is lost.
     pub async fn call_batch(
         &self,
         node: NodeId,
         batch: &[(LockKey, Op)],
         deadline: Instant,
-    ) -> Vec<Result<Answer, Error>> {
-        self.caller.call_batch(node, batch, deadline).await
+        tell: impl FnMut(usize, Result<Answer, Error>),
+    ) {
+        self.caller.call_batch(node, batch, deadline, tell).await;
     }
 
     /// Makes sure that a wake-up of this hold is heard; takes until `until` or the response timeout at

@@ -43,7 +43,7 @@ async fn a_batch_is_one_pipeline_with_an_answer_each() {
         .query::<()>(&["SET", rig.key("foreign").as_str(), "1"])
         .await;
     batch.push((rig.key("foreign"), renew(&rig.hold())));
-    let answers = rig.store.call_batch(node, &batch, within(5000)).await;
+    let answers = rig.call_batch(node, &batch, within(5000)).await;
     assert_eq!(answers.len(), 501);
     for (index, answer) in answers.iter().enumerate() {
         match (index, answer) {
@@ -68,19 +68,19 @@ async fn strays_of_a_batch_find_their_way() {
         }
     };
     cluster.script_flush_all().await;
-    all_renewed(rig.store.call_batch(node, &batch, within(5000)).await);
+    all_renewed(rig.call_batch(node, &batch, within(5000)).await);
 
     let slot = slot_of(held[3].0.as_str());
     let from = cluster.master_of(slot).await;
     cluster.migrate_slot(slot, (from + 1) % 3).await;
-    all_renewed(rig.store.call_batch(node, &batch, within(5000)).await);
+    all_renewed(rig.call_batch(node, &batch, within(5000)).await);
     assert!(rig.store.stats().moved.get() > 0);
 
     // The whole node is gone from the topology; the batch is sent under its old name.
     cluster.failover(slot_of(held[4].0.as_str())).await;
     let (key, fifth) = &held[4];
     rig.call(key, &renew(fifth)).await.expect("followed");
-    all_renewed(rig.store.call_batch(node, &batch, within(5000)).await);
+    all_renewed(rig.call_batch(node, &batch, within(5000)).await);
 }
 
 #[tokio::test]
@@ -91,14 +91,14 @@ async fn without_an_answer_every_outcome_is_unknown() {
     let batch = renewals(&held);
     server.pause();
     let started = Instant::now();
-    for answer in rig.store.call_batch(node, &batch, within(300)).await {
+    for answer in rig.call_batch(node, &batch, within(300)).await {
         let error = answer.expect_err("the server is paused");
         assert!(error.is_timeout() || error.is_unavailable(), "{error:?}");
     }
     assert!(started.elapsed() < Duration::from_millis(600));
     server.resume();
     server.kill();
-    for answer in rig.store.call_batch(node, &batch, within(300)).await {
+    for answer in rig.call_batch(node, &batch, within(300)).await {
         let error = answer.expect_err("the server is dead");
         assert!(error.is_timeout() || error.is_unavailable(), "{error:?}");
     }

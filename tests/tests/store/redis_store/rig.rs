@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use dlock::__internals::{
-    Answer, ClientId, Endpoint, Extent, HoldId, Nonce, Op, PlaceTerms, RedisListening,
+    Answer, ClientId, Endpoint, Extent, HoldId, Nonce, Op, PlaceTerms, RedisListening, RedisNodeId,
     RedisOptions, RedisStore, Reply, ServerToken, Stray, lock_key,
 };
 use dlock::{Error, LockKey, Mode};
@@ -37,6 +37,20 @@ impl Rig {
             client,
             counter: AtomicU64::new(1),
         }
+    }
+
+    /// All answers, in the order of the batch.
+    pub(crate) async fn call_batch(
+        &self,
+        node: RedisNodeId,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+    ) -> Vec<Result<Answer, Error>> {
+        let mut answers: Vec<_> = batch.iter().map(|_| None).collect();
+        let tell = |index: usize, answer| assert!(answers[index].replace(answer).is_none());
+        self.store.call_batch(node, batch, deadline, tell).await;
+        let answers = answers.into_iter();
+        answers.map(|answer| answer.expect("one each")).collect()
     }
 
     pub(crate) fn key(&self, name: &str) -> LockKey {

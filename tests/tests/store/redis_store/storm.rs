@@ -21,7 +21,7 @@ async fn work(rig: Arc<Rig>, name: String, done: Arc<AtomicBool>) -> usize {
         let listening = rig.store.listen(&key, &hold, within(100)).await;
         let node = rig.store.node_of(key.slot());
         let batch = [(key.clone(), renew(&hold))];
-        let renewed = rig.store.call_batch(node, &batch, within(2000)).await;
+        let renewed = rig.call_batch(node, &batch, within(2000)).await;
         match &renewed[..] {
             [Ok(answer)] => assert_eq!(answer.reply, Reply::Done),
             [Err(error)] => assert!(error.is_timeout() || error.is_unavailable(), "{error:?}"),

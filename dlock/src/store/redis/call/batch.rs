@@ -18,21 +18,28 @@ use crate::store::redis::wire::{Form, Pipeline, Refusal, Script, Value, decode, 
 const ALONE: usize = 64;
 
 impl Caller {
+    /// Tells of each by its place in the batch, as soon as it has an answer: one that is sent to a node which hangs holds
+    /// up none of the others.
     pub(crate) async fn call_batch(
         self: &Arc<Self>,
         node: NodeId,
         batch: &[(LockKey, Op)],
         deadline: Instant,
-    ) -> Vec<Result<Answer, Error>> {
+        mut tell: impl FnMut(usize, Result<Answer, Error>),
+    ) {
         let found = self.servers.now().by_id(node).cloned();
-        let mut outcomes = match found {
+        let outcomes = match found {
             Some(node) => self.pipeline(&node, batch, deadline).await,
             // The node has left since the batch was put together.
             None => batch.iter().map(|_| None).collect(),
         };
-        let elsewhere: Vec<_> = (0..batch.len())
-            .filter(|index| outcomes[*index].is_none())
-            .collect();
+        let mut elsewhere = Vec::new();
+        for (index, outcome) in outcomes.into_iter().enumerate() {
+            match outcome {
+                Some(outcome) => tell(index, outcome),
+                None => elsewhere.push(index),
+            }
+        }
         let mut found = stream::iter(elsewhere)
             .map(|index| async move {
                 let (key, op) = &batch[index];
@@ -40,10 +47,8 @@ impl Caller {
             })
             .buffer_unordered(ALONE);
         while let Some((index, outcome)) = found.next().await {
-            outcomes[index] = Some(outcome);
+            tell(index, outcome);
         }
-        drop(found);
-        outcomes.into_iter().flatten().collect()
     }
 
     /// Sends all of them once; `None` for those that the node sends elsewhere.
