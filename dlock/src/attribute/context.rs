@@ -9,20 +9,26 @@ use crate::key::LockKey;
 use crate::{Client, Error, ErrorKind, Mode};
 
 thread_local! {
-    /// What the task that is being polled on this thread holds.
-    static CURRENT: RefCell<Current> = const {
-        RefCell::new(Current {
-            innermost: None,
-            task: None,
-        })
-    };
+    /// What the tasks hold that are being polled on this thread: the innermost call comes last.
+    static ENTERED: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The innermost lock of a task.
-struct Current {
-    innermost: Option<Held>,
+/// A call whose body is running.
+struct Frame {
+    /// The lock that it took last.
+    innermost: Held,
     /// Which task that is: a body may run others on its thread, with a runtime of its own, to which the lock does not belong.
     task: Option<Id>,
+}
+
+/// Looks at what the running task holds, from the innermost call outwards. A call that has been moved to another task has
+/// nothing of its former callers' there.
+fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> T {
+    ENTERED.with_borrow(|frames| {
+        let task = if frames.is_empty() { None } else { try_id() };
+        let own = frames.iter().rev().take_while(|frame| frame.task == task);
+        run(&mut own.map(|frame| &frame.innermost))
+    })
 }
 
 /// The lock under which the calling function runs, if an annotated function is running.
@@ -52,40 +58,33 @@ struct Current {
 /// ```
 #[must_use]
 pub fn current() -> Option<Held> {
-    CURRENT.with_borrow(|current| {
-        let innermost = current.innermost.as_ref();
-        innermost.filter(|_| current.task == try_id()).cloned()
-    })
+    look(|calls| calls.next().cloned())
 }
 
 /// Makes `held`, if it is one, the current lock until the result is dropped.
 pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
-    held.is_some().then(|| {
-        let mut task = try_id();
-        exchange(held, &mut task);
-        Entered { other: held, task }
-    })
+    let innermost = held.take()?;
+    let task = try_id();
+    ENTERED.with_borrow_mut(|frames| frames.push(Frame { innermost, task }));
+    Some(Entered { held })
 }
 
-/// Restores the lock that was current before, also when the body panics.
+/// Leaves the lock again, also when the body panics.
 pub(super) struct Entered<'a> {
-    /// Keeps the previous lock while this lives, and gets the entered one back.
-    other: &'a mut Option<Held>,
-    /// The task to which that one belongs.
-    task: Option<Id>,
+    /// Gets it back.
+    held: &'a mut Option<Held>,
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        exchange(self.other, &mut self.task);
+        let frame = ENTERED.with_borrow_mut(Vec::pop);
+        *self.held = frame.map(|frame| frame.innermost);
     }
 }
 
-fn exchange(held: &mut Option<Held>, task: &mut Option<Id>) {
-    CURRENT.with_borrow_mut(|current| {
-        std::mem::swap(&mut current.innermost, held);
-        std::mem::swap(&mut current.task, task);
-    });
+/// Whether the call that took the lock of `held`, an outer one, is a caller of what runs now.
+pub(super) fn is_within(held: &Held) -> bool {
+    look(|calls| calls.flat_map(Held::of_call).any(|outer| outer.took(held)))
 }
 
 /// The hold of the running task under which `key` can be entered once more in `mode`.
@@ -94,17 +93,16 @@ fn exchange(held: &mut Option<Held>, task: &mut Option<Id>) {
 ///
 /// `would_deadlock` when the task reads what it now wants to write: it would wait for itself.
 pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Option<Held>, Error> {
-    let innermost = current();
-    let mut holds = std::iter::successors(innermost.as_ref(), |held| held.outer())
-        .filter(|held| held.is(client, key));
-    let Some(nearest) = holds.next() else {
+    let holds: Vec<Held> = look(|calls| {
+        let holds = calls.flat_map(Held::of_call);
+        holds.filter(|held| held.is(client, key)).cloned().collect()
+    });
+    if holds.is_empty() {
         return Ok(None);
-    };
+    }
     let enough = |held: &&Held| mode == Mode::Read || held.mode() == Mode::Write;
-    match std::iter::once(nearest).chain(holds).find(enough) {
-        Some(held) => held
-            .check()
-            .map(|()| Some(held.entered_again(innermost.clone()))),
+    match holds.iter().find(enough) {
+        Some(held) => held.check().map(|()| Some(held.entered_again())),
         None => Err(Error::new(
             ErrorKind::WouldDeadlock,
             format!(

@@ -1,6 +1,7 @@
 //! The lock that the running function holds.
 
 use std::fmt;
+use std::iter::successors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,11 +18,11 @@ use crate::{Client, Error, ErrorKind, FencingToken, LossReason, Mode};
 #[derive(Clone)]
 pub struct Held(Arc<Level>);
 
-/// One lock in the chain of those that a task holds.
+/// One lock of a call.
 struct Level {
     source: Source,
-    /// What the task held already when it took, or entered again, this one.
-    outer: Option<Held>,
+    /// The one that the same call had taken before.
+    before: Option<Held>,
 }
 
 /// Where a call has its lock from.
@@ -46,7 +47,7 @@ impl Held {
         client: Client,
         hold: Arc<Hold>,
         token: FencingToken,
-        outer: Option<Self>,
+        before: Option<Self>,
     ) -> Self {
         let source = Source::Own(Own {
             client,
@@ -55,17 +56,20 @@ impl Held {
             over: AtomicBool::new(false),
             ended: Notify::new(),
         });
-        Self(Arc::new(Level { source, outer }))
+        Self(Arc::new(Level { source, before }))
     }
 
-    /// The same hold, entered once more under what the task holds by now.
-    pub(super) fn entered_again(&self, outer: Option<Self>) -> Self {
+    /// The same hold, entered once more.
+    pub(super) fn entered_again(&self) -> Self {
         let owner = match &self.0.source {
             Source::Own(_) => self,
             Source::Outer(owner) => owner,
         };
         let source = Source::Outer(owner.clone());
-        Self(Arc::new(Level { source, outer }))
+        Self(Arc::new(Level {
+            source,
+            before: None,
+        }))
     }
 
     fn own(&self) -> &Own {
@@ -136,6 +140,18 @@ impl Held {
         Ok(())
     }
 
+    /// The error for a call that has been moved away from the one whose lock it had entered again.
+    pub(super) fn has_been_left(&self) -> Error {
+        Error::new(
+            ErrorKind::Lost(LossReason::Removed),
+            format!(
+                "lock `{}` is held by the function that began this call, and the call goes on elsewhere, in a spawned \
+                 task perhaps; await it in that function, or begin it in the task, so that it takes the lock itself",
+                self.key().name()
+            ),
+        )
+    }
+
     /// Completes when the lock is held no longer.
     ///
     /// # Cancel safety
@@ -176,8 +192,14 @@ impl Held {
         matches!(self.0.source, Source::Outer(_))
     }
 
-    pub(super) fn outer(&self) -> Option<&Self> {
-        self.0.outer.as_ref()
+    /// This one, and those that its call had taken before.
+    pub(super) fn of_call(&self) -> impl Iterator<Item = &Self> {
+        successors(Some(self), |held| held.0.before.as_ref())
+    }
+
+    /// Whether the other one is this, entered again.
+    pub(super) fn took(&self, other: &Self) -> bool {
+        matches!(&other.0.source, Source::Outer(owner) if Arc::ptr_eq(&owner.0, &self.0))
     }
 }
 

@@ -17,14 +17,14 @@ pub(super) struct Owned {
 }
 
 impl Owned {
-    pub(super) fn new(client: &Client, share: Share, outer: Option<Held>) -> Self {
+    pub(super) fn new(client: &Client, share: Share, before: Option<Held>) -> Self {
         share.hold().begin_use();
         Self {
             held: Held::new(
                 client.clone(),
                 Arc::clone(share.hold()),
                 share.token(),
-                outer,
+                before,
             ),
             share: Some(share),
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::FutureExt;
 
-use super::context::{current, reenter};
+use super::context::reenter;
 use super::owned::{Owned, OwnedLocks};
 use super::take::take_all;
 use super::wanted::Wanted;
@@ -91,7 +91,7 @@ impl Request<One> {
             again
         } else {
             let share = wanted.take(&lock, wanted.wait).await?;
-            let taken = Owned::new(&client, share, current());
+            let taken = Owned::new(&client, share, None);
             let held = taken.held().clone();
             owned.push(taken);
             held

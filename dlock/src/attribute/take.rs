@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use super::context::{current, reenter};
+use super::context::reenter;
 use super::owned::{Owned, OwnedLocks};
 use super::wanted::{Wanted, contended};
 use super::{Grant, Held};
@@ -28,7 +28,6 @@ pub(super) async fn take_all(
     sorted.sort_unstable_by_key(|lock| lock.key().as_str());
     sorted.dedup_by_key(|lock| lock.key().as_str());
 
-    let mut innermost = current();
     let mut held = Vec::with_capacity(sorted.len());
     let mut missing = Vec::with_capacity(sorted.len());
     for lock in sorted {
@@ -42,15 +41,17 @@ pub(super) async fn take_all(
     held.iter().try_for_each(Held::check)?;
     shares.iter().try_for_each(|share| share.hold().check())?;
     let mut owned = OwnedLocks::default();
+    let mut taken_last = None;
     for share in shares {
-        let taken = Owned::new(&client, share, innermost);
-        innermost = Some(taken.held().clone());
+        let taken = Owned::new(&client, share, taken_last);
+        taken_last = Some(taken.held().clone());
         held.push(taken.held().clone());
         owned.push(taken);
     }
     for (name, label) in &names {
         testing::note(name, label, wanted.mode);
     }
+    let innermost = taken_last.or_else(|| held.last().cloned());
     let as_written = written
         .iter()
         .filter_map(|lock| held.iter().find(|held| held.key() == lock.key()).cloned())

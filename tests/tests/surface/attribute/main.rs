@@ -6,6 +6,7 @@ mod busy;
 mod keys;
 mod lateness;
 mod loss;
+mod moved;
 mod order;
 mod reentry;
 mod round_trips;
