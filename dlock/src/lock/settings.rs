@@ -51,6 +51,11 @@ impl Settings {
                 ErrorKind::InvalidConfig,
                 format!("owner `{owner}` must have 1 to {MAX_OWNER_BYTES} bytes"),
             )),
+            // What has ended would still be the owner's, who could go past the line by it.
+            Some(_) if self.min_hold.is_some() => Err(Error::new(
+                ErrorKind::InvalidConfig,
+                "an owner may enter its lock again, and nobody may before `min_hold` is over; leave one of the two out",
+            )),
             _ => Ok(()),
         }
     }

@@ -27,7 +27,7 @@ impl RwLock {
     /// 24 h and `max_hold`. A release, or a drop, before that gives the hold an end on the server and
     /// leaves it there, so it stays without this process, too; who waits gets the lock then. What was
     /// acquired in vain, because another of `keys` was not to be had, is given back at once. Such a
-    /// hold is not shared or passed on in this process. Default: none.
+    /// hold is not shared or passed on in this process, and has no [`owner`](Self::owner). Default: none.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -59,7 +59,8 @@ impl RwLock {
     /// Acquires on behalf of an explicit owner, 1 to 256 bytes. An owner that holds the lock may
     /// acquire it again, through any guard and from any process: write after write, read after
     /// write (releasing the write then leaves the read), read after read, and write after read
-    /// while no other owner reads. Default: every acquisition stands for itself.
+    /// while no other owner reads. Not together with [`min_hold`](Self::min_hold), which lets nobody in. Default: every
+    /// acquisition stands for itself.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.settings.owner = Some(owner.into().into());

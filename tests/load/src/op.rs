@@ -65,7 +65,8 @@ impl Op {
     /// As a job does it that is to run once on many hosts: every other time the lock stays taken for a while.
     #[must_use]
     pub fn with_min_hold(mut self, mut random: Random) -> Self {
-        self.min_hold = random.chance(500).then(|| random.scaled(MS, 400 * MS));
+        let min_hold = random.chance(500).then(|| random.scaled(MS, 400 * MS));
+        self.min_hold = min_hold.filter(|_| self.owner.is_none());
         self
     }
 }
