@@ -2,4 +2,5 @@
 //! connections and subscriptions.
 
 mod forgotten;
+mod masters;
 mod replica;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::slots::Topology;
+use super::standalone::{PATIENCE, only_master};
 use super::survey::{AskFailure, STAGGER, ask_some};
 use crate::clock::{Instant, sleep_until};
 use crate::error::{Error, ErrorKind};
@@ -20,54 +21,66 @@ pub(super) async fn first_topology(
     let nodes: Vec<_> = seeds.map(|seed| Node::new(seed, env)).collect();
     let mut backoff = Backoff::of_request();
     let mut trouble = None;
+    let settled = Instant::now() + PATIENCE;
     loop {
         let failures = match ask_some(nodes.clone(), 1, STAGGER, deadline).await {
-            Ok(views) => {
-                let view = choose(views, &nodes, deadline).await?;
-                return Ok((Topology::new(&view, &nodes, env), view.epoch.is_some()));
+            Ok(mut views) => {
+                let first = views.swap_remove(0);
+                match the_view(first, &nodes, deadline).await {
+                    Ok(view) => {
+                        return Ok((Topology::new(&view, &nodes, env), view.epoch.is_some()));
+                    }
+                    Err(failures) => failures,
+                }
             }
             Err(failures) => failures,
         };
         let now = Instant::now();
-        if let Some(error) = verdict(failures, &mut trouble, now >= deadline, nodes.len()) {
+        let time = Time {
+            settled: now >= settled,
+            last_call: now >= deadline,
+        };
+        if let Some(error) = verdict(failures, &mut trouble, time, nodes.len()) {
             return Err(error);
         }
         sleep_until(deadline.min(now + backoff.pause())).await;
     }
 }
 
-/// Outside of a cluster all seeds are heard: two masters would be two locks of the same name.
-async fn choose(
-    mut views: Vec<View>,
+/// Outside of a cluster all seeds are heard.
+async fn the_view(
+    first: View,
     nodes: &[Arc<Node>],
     deadline: Instant,
-) -> Result<View, Error> {
-    if views[0].epoch.is_none() && nodes.len() > 1 {
-        let patience = nodes[0].env().options.connect_timeout;
-        let all = ask_some(nodes.to_vec(), nodes.len(), patience, deadline).await;
-        views = all.unwrap_or(views);
+) -> Result<View, Vec<AskFailure>> {
+    let [one, _, ..] = nodes else {
+        return Ok(first);
+    };
+    if first.epoch.is_some() {
+        return Ok(first);
     }
-    if let [a, b, ..] = views.as_slice() {
-        return Err(Error::new(
-            ErrorKind::InvalidConfig,
-            format!(
-                "the seeds {} and {} are servers without a cluster, and neither is a replica; a lock \
-                 must live on one of them: give one server, or a master and its replicas",
-                a.by, b.by
-            ),
-        ));
-    }
-    Ok(views.swap_remove(0))
+    // As long as a connection may take, and an answer on it.
+    let options = &one.env().options;
+    let patience = options.connect_timeout + options.response_timeout;
+    only_master(nodes, deadline.min(Instant::now() + patience)).await
+}
+
+/// What it is time for.
+#[derive(Clone, Copy)]
+struct Time {
+    /// Who is the master has had time to become clear.
+    settled: bool,
+    last_call: bool,
 }
 
 /// The error to end with, if it is time or if there is no hope. `trouble` is the one that has told most so far.
 fn verdict(
     failures: Vec<AskFailure>,
     trouble: &mut Option<Trouble>,
-    last_call: bool,
+    time: Time,
     seeds: usize,
 ) -> Option<Error> {
-    let mut replica = None;
+    let (mut replica, mut several) = (None, None);
     let mut replicas = 0;
     for failure in failures {
         match failure {
@@ -76,13 +89,19 @@ fn verdict(
                 replicas += 1;
                 replica.get_or_insert(error);
             }
+            AskFailure::SeveralMasters(error) => several = Some(error),
             AskFailure::Trouble(some) => some.note(trouble),
         }
     }
-    if replicas == seeds {
-        return replica;
+    if time.settled || time.last_call {
+        if several.is_some() {
+            return several;
+        }
+        if replicas == seeds {
+            return replica;
+        }
     }
-    if !last_call {
+    if !time.last_call {
         return None;
     }
     let error = trouble.take().map(Trouble::into_unavailable);

@@ -60,7 +60,8 @@ async fn refresh(servers: &Servers) -> bool {
         let asked = ask_some(candidates, 2, STAGGER, deadline).await;
         asked.unwrap_or_default()
     } else {
-        standalone::master(topology.masters(), candidates).await
+        let master = standalone::master(topology.masters(), &candidates).await;
+        Vec::from_iter(master)
     };
     // A server does not become a cluster, nor a cluster a server, under a client: who says so is somebody else.
     views.retain(|view| view.epoch.is_some() == servers.is_cluster());

@@ -1,31 +1,35 @@
-//! Outside of a cluster: whether the server of up to now is still the one.
+//! Outside of a cluster: who is the master. Two would be two locks of the same name.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::survey::{AskFailure, STAGGER, ask_some};
+use futures_util::future::join_all;
+
+use super::survey::{AskFailure, ask, ask_some};
 use crate::clock::{Instant, sleep};
+use crate::error::{Error, ErrorKind};
 use crate::store::redis::backoff::Backoff;
-use crate::store::redis::node::Node;
+use crate::store::redis::node::{Node, Trouble};
 use crate::store::redis::wire::View;
 
-/// How long it may fail to answer before others are asked, and how long these have then.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the server of up to now may fail to answer before others are asked, and how long these have then; how long two
+/// may take themselves for masters, or none, at a client's start: as while a failover is under way.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Who serves now. That is `own` for as long as it answers now and then, also if its connections break: another one that
-/// takes itself for a master would be another lock of the same name. The others, which are listed with it, come into
-/// question when it says that it is a replica, or has said nothing for a while.
-pub(super) async fn master(own: Vec<Arc<Node>>, all: Vec<Arc<Node>>) -> Vec<View> {
+/// Who serves now, if that is known. It is `own` for as long as it answers now and then, also if its connections break. The
+/// others, which are listed with it, come into question when it says that it is a replica, or has said nothing for a
+/// while.
+pub(super) async fn master(own: Vec<Arc<Node>>, all: &[Arc<Node>]) -> Option<View> {
     let until = Instant::now() + PATIENCE;
     let mut backoff = Backoff::of_request();
     loop {
         let failures = match ask_some(own.clone(), 1, PATIENCE, until).await {
-            Ok(views) => return views,
+            Ok(mut views) => return views.pop(),
             Err(failures) => failures,
         };
         let has_said = |what: fn(&AskFailure) -> bool| failures.iter().any(what);
         if has_said(|failure| matches!(failure, AskFailure::Fatal(_))) {
-            return Vec::new();
+            return None;
         }
         let is_replica = has_said(|failure| matches!(failure, AskFailure::Replica(_)));
         if is_replica || Instant::now() >= until {
@@ -33,6 +37,69 @@ pub(super) async fn master(own: Vec<Arc<Node>>, all: Vec<Arc<Node>>) -> Vec<View
         }
         sleep(backoff.pause()).await;
     }
-    let found = ask_some(all, 1, STAGGER, Instant::now() + PATIENCE).await;
-    found.unwrap_or_default()
+    let (mut views, failures) = hear(all, Instant::now() + PATIENCE).await;
+    if let Some(back) = views
+        .iter()
+        .position(|view| own.iter().any(|node| *node.address() == view.by))
+    {
+        return Some(views.swap_remove(back));
+    }
+    only(views, failures).ok()
+}
+
+/// The only one of these that takes itself for the master.
+pub(super) async fn only_master(
+    nodes: &[Arc<Node>],
+    until: Instant,
+) -> Result<View, Vec<AskFailure>> {
+    let (views, failures) = hear(nodes, until).await;
+    only(views, failures)
+}
+
+/// Hears all of them; asks those again that may have an answer later.
+async fn hear(nodes: &[Arc<Node>], until: Instant) -> (Vec<View>, Vec<AskFailure>) {
+    let asked = nodes.iter().map(|node| ask_patiently(node, until));
+    let (mut views, mut failures) = (Vec::new(), Vec::new());
+    for answer in join_all(asked).await {
+        match answer {
+            Ok(view) => views.push(view),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    (views, failures)
+}
+
+async fn ask_patiently(node: &Arc<Node>, until: Instant) -> Result<View, AskFailure> {
+    let mut backoff = Backoff::of_request();
+    loop {
+        let failure = match ask(node, until).await {
+            Err(AskFailure::Trouble(trouble)) => trouble,
+            said => return said,
+        };
+        let is_down = matches!(&failure, Trouble::Io(_, cause) if cause.is_connection_refusal());
+        if is_down || Instant::now() >= until {
+            return Err(AskFailure::Trouble(failure));
+        }
+        sleep(backoff.pause()).await;
+    }
+}
+
+/// One that refuses the login may be a master, too.
+fn only(mut views: Vec<View>, failures: Vec<AskFailure>) -> Result<View, Vec<AskFailure>> {
+    if let [a, b, ..] = views.as_slice() {
+        let error = Error::new(
+            ErrorKind::InvalidConfig,
+            format!(
+                "the seeds {} and {} are servers without a cluster, and neither is a replica; a lock \\
+                 must live on one of them: give one server, or a master and its replicas",
+                a.by, b.by
+            ),
+        );
+        return Err(vec![AskFailure::SeveralMasters(error)]);
+    }
+    let is_refused = |failure: &AskFailure| matches!(failure, AskFailure::Fatal(_));
+    match views.pop() {
+        Some(view) if !failures.iter().any(is_refused) => Ok(view),
+        _ => Err(failures),
+    }
 }

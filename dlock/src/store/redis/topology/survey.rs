@@ -20,6 +20,8 @@ pub(super) enum AskFailure {
     Trouble(Trouble),
     /// The server is a replica outside of a cluster.
     Replica(Error),
+    /// There are several servers without a cluster, of which none is a replica.
+    SeveralMasters(Error),
     /// Wrong password and the like.
     Fatal(Error),
 }
@@ -40,7 +42,7 @@ impl From<DialFailure> for AskFailure {
 }
 
 /// Asks one server.
-async fn ask(node: &Arc<Node>, deadline: Instant) -> Result<View, AskFailure> {
+pub(super) async fn ask(node: &Arc<Node>, deadline: Instant) -> Result<View, AskFailure> {
     let at = node.address();
     let answer = query(node, &hello(), deadline).await?.swap_remove(0);
     let role = Role::of(&answer);
