@@ -51,7 +51,9 @@ impl ClientBuilder {
     ///
     /// * `redis://[user:password@]host[:port][,host:port…][/database]`: one Redis or Valkey, or a
     ///   cluster, which is recognised; several seeds are tried in turn (a database other than 0
-    ///   exists on a single server only)
+    ///   exists on a single server only). Outside of a cluster they are a master and its replicas, and the master is
+    ///   used; two masters are an error. A client stays with its master until that says that it is a replica now,
+    ///   or has not answered for two seconds, and then goes over to the only other one, if there is just one.
     /// * `rediss://…`: the same through TLS (cargo feature `tls`)
     /// * `redis[s]://…?trusted_hosts=10.0.*,*.internal`, `rediss://…?tls_ca_file=…&tls_cert_file=…&tls_key_file=…`: as
     ///   [`trusted_hosts`](Self::trusted_hosts), [`tls_ca_file`](Self::tls_ca_file) and
@@ -158,7 +160,8 @@ impl ClientBuilder {
 
     /// Connects. The client's background tasks run on a thread that all clients of this process share. Its connections
     /// are driven by the current Tokio runtime, for as long as that lasts and gets on, and otherwise by that thread;
-    /// so a client may be used on any runtime, on several, and on executors other than Tokio's.
+    /// so a client may be used on any runtime, on several, and on executors other than Tokio's. A runtime of Tokio's has to
+    /// have timers (`enable_all`, as its macros do).
     ///
     /// # Errors
     ///
