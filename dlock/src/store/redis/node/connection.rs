@@ -1,6 +1,6 @@
 //! A connection, and requests on it.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl Connection {
         until: Instant,
     ) -> Result<Value, NoAnswer> {
         let entered = self.under_way.enter();
-        let reply = self.multiplexed.send_packed_command(cmd);
+        let reply = pin!(self.multiplexed.send_packed_command(cmd));
         answer(reply, &entered, self.is_lent, now, until).await
     }
 
@@ -113,7 +113,7 @@ impl Connection {
     ) -> Result<Vec<Value>, NoAnswer> {
         let entered = self.under_way.enter();
         let count = pipeline.len();
-        let replies = self.multiplexed.send_packed_commands(pipeline, 0, count);
+        let replies = pin!(self.multiplexed.send_packed_commands(pipeline, 0, count));
         let values = answer(replies, &entered, self.is_lent, Instant::now(), until).await?;
         if values.len() != count {
             return Err(NoAnswer::Io(RedisError::from((
@@ -125,15 +125,15 @@ impl Connection {
     }
 }
 
-/// Waits for replies; not for long if the driver should be seen to run, and does not.
+/// Waits for replies; not for long if the driver should be seen to run, and does not. They are pinned elsewhere: handed over,
+/// they would lie in this future a second time, and with it in all that wait for it.
 async fn answer<T>(
-    reply: impl Future<Output = Result<T, RedisError>>,
+    mut reply: Pin<&mut impl Future<Output = Result<T, RedisError>>>,
     entered: &Entered<'_>,
     is_lent: bool,
     now: Instant,
     until: Instant,
 ) -> Result<T, NoAnswer> {
-    let mut reply = pin!(reply);
     let first = if is_lent {
         until.min(now + STALLED)
     } else {
