@@ -37,7 +37,7 @@ impl Owned {
     /// The loss of the lock, if it was lost. Of other failures the client keeps a record, and tries again.
     async fn release(mut self, end: End) -> Option<Error> {
         self.held.end();
-        let released = self.share.take()?.release().await;
+        let released = self.share.as_mut()?.release_in_place().await;
         let loss = released.err().filter(Error::is_lost)?;
         if end == End::OfItself {
             self.held.ended_late();
@@ -66,6 +66,15 @@ impl Drop for Owned {
 pub(super) struct OwnedLocks {
     first: Option<Owned>,
     more: Vec<Owned>,
+}
+
+impl From<Owned> for OwnedLocks {
+    fn from(only: Owned) -> Self {
+        Self {
+            first: Some(only),
+            more: Vec::new(),
+        }
+    }
 }
 
 impl OwnedLocks {

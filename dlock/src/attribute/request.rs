@@ -79,26 +79,27 @@ impl Request<One> {
         wait(&home, entered, self.take(client))
     }
 
-    async fn take(self, client: Client) -> Result<Grant, Error> {
+    /// Takes apart what is asked for before there is a future, which would keep the whole and its parts: it is moved about.
+    fn take(self, client: Client) -> impl Future<Output = Result<Grant, Error>> {
         let Self {
             names: One(name, label),
             wanted,
             ..
         } = self;
-        let lock = wanted.lock(&client, &name, label)?;
-        let mut owned = OwnedLocks::default();
-        let held = if let Some(again) = reenter(&client, lock.key(), wanted.mode)? {
-            again
-        } else {
-            let share = wanted.take(&lock, wanted.wait).await?;
-            let taken = Owned::new(&client, share, None);
-            let held = taken.held().clone();
-            owned.push(taken);
-            held
-        };
-        testing::note(&name, label, wanted.mode);
-        let innermost = Some(held.clone());
-        Ok(Grant::new(held, innermost, owned, client, wanted.cancel))
+        async move {
+            let lock = wanted.lock(&client, &name, label)?;
+            let again = reenter(&client, lock.key(), wanted.mode)?;
+            let (held, owned) = if let Some(again) = again {
+                (again, OwnedLocks::default())
+            } else {
+                let share = wanted.take(&lock, wanted.wait).await?;
+                let taken = Owned::new(&client, share, None);
+                (taken.held().clone(), taken.into())
+            };
+            testing::note(&name, label, wanted.mode);
+            let innermost = Some(held.clone());
+            Ok(Grant::new(held, innermost, owned, client, wanted.cancel))
+        }
     }
 }
 

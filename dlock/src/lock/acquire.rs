@@ -16,9 +16,13 @@ pub(super) async fn acquire(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Opt
     let wait = wait.begin();
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);
-    let outcome = trace.follow(find_a_way(lock, mode, wait)).await;
+    let mut outcome = trace.follow(find_a_way(lock, mode, wait)).await;
     // Who was granted it only when a drain had begun is turned away, too.
-    let outcome = outcome.and_then(|share| lock.commons.check_open().map(|()| share));
+    if outcome.is_ok()
+        && let Err(closed) = lock.commons.check_open()
+    {
+        outcome = Err(closed);
+    }
     match outcome {
         Ok(Some(mut share)) => {
             let since = watch.acquired();

@@ -110,8 +110,8 @@ macro_rules! guard {
             /// # Ok(())
             /// # }
             /// ```
-            pub async fn release(self) -> Result<(), Error> {
-                self.0.release().await
+            pub async fn release(mut self) -> Result<(), Error> {
+                self.0.release_in_place().await
             }
 
             /// Releases what is about to be dropped.
