@@ -52,15 +52,13 @@ async fn stay_regardless(client: Client, inside: Inside, go: Arc<Notify>) -> Res
 }
 
 type Call = Pin<Box<dyn Future<Output = Result<u32, Error>> + Send>>;
+type Start = fn(Client, Inside, Arc<Notify>) -> Call;
 
 /// Begins a call that takes too long, and leaves it to a task.
 #[distributed_lock(key = "order", client = client)]
-async fn leave_behind(
-    client: &Client,
-    begin: fn(Client, Inside, Arc<Notify>) -> Call,
-) -> Result<Result<u32, Error>, Error> {
+async fn leave_behind(client: &Client, start: Start) -> Result<Result<u32, Error>, Error> {
     let (inside, go) = (Inside::default(), Arc::new(Notify::new()));
-    let mut begun = begin(client.clone(), inside.clone(), Arc::clone(&go));
+    let mut begun = start(client.clone(), inside.clone(), Arc::clone(&go));
     timeout(MOMENT, &mut begun)
         .await
         .expect_err("it takes too long");
@@ -84,12 +82,12 @@ async fn a_call_that_was_moved_to_a_task_has_not_its_callers_lock() {
 async fn a_call_that_has_entered_again_does_not_go_on_in_another_task() {
     for url in stores().await {
         let client = connect(&url, &unique_prefix()).await;
-        let calls: [fn(Client, Inside, Arc<Notify>) -> Call; 2] = [
+        let calls: [Start; 2] = [
             |a, b, c| Box::pin(stay_later(a, b, c)),
             |a, b, c| Box::pin(stay_regardless(a, b, c)),
         ];
-        for begin in calls {
-            let left = leave_behind(&client, begin).await.expect("free");
+        for start in calls {
+            let left = leave_behind(&client, start).await.expect("free");
             let error = left.expect_err("its caller's");
             assert!(error.is_lost(), "{error}");
         }
