@@ -17,10 +17,13 @@ use crate::server::{Fleet, NodeId};
 /// Something that is done at its time.
 pub(crate) type Call = Box<dyn FnOnce(&Engine)>;
 
-/// Whoever looks at each request that a server has carried out.
+/// Whoever looks at each request that a server has carried out, and at each answer.
 pub(crate) trait Watch {
     /// It has just been.
     fn served(&self, engine: &Engine, of: ProcId, node: NodeId, request: &[u8]);
+
+    /// It is being sent.
+    fn answered(&self, of: ProcId, answer: &[u8]);
 }
 
 /// The whole simulated machine room.

@@ -145,6 +145,11 @@ impl Engine {
             if late {
                 return;
             }
+        } else if let (Some((of, _)), Some(watcher)) = (
+            self.net.borrow().streams.ends(stream),
+            &*self.watcher.borrow(),
+        ) {
+            watcher.answered(of, &bytes);
         }
         self.send_down(stream, Parcel::Answer(stream, bytes));
     }

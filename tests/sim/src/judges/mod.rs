@@ -1,6 +1,7 @@
 //! Who says that something went wrong. Each judge knows one promise; they look after every step and change nothing.
 
 mod answers;
+mod asking;
 mod belief;
 mod drain;
 mod excuses;
@@ -18,6 +19,7 @@ mod traffic;
 
 use std::cell::{Cell, RefCell};
 
+use self::asking::Asked;
 use self::belief::Beliefs;
 use self::drain::Drains;
 use self::excuses::Excuses;
@@ -55,6 +57,7 @@ pub(crate) struct Judges {
     homes: Vec<Home>,
     beliefs: RefCell<Beliefs>,
     rests: RefCell<Rests>,
+    asked: RefCell<Asked>,
     slices: RefCell<Slices>,
     drains: RefCell<Drains>,
     excuses: RefCell<Excuses>,
@@ -77,6 +80,7 @@ impl Judges {
             homes: (0..locks).map(Home::of).collect(),
             beliefs: RefCell::default(),
             rests: RefCell::default(),
+            asked: RefCell::default(),
             slices: RefCell::default(),
             drains: RefCell::default(),
             excuses: RefCell::new(Excuses::of(plan)),

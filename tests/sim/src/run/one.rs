@@ -142,7 +142,12 @@ struct Watcher(Rc<Judges>);
 
 impl Watch for Watcher {
     fn served(&self, engine: &Engine, of: ProcId, _: NodeId, request: &[u8]) {
+        self.0.look_at_asking(engine, of, request);
         self.0.look_at_lines(engine, of, request);
+    }
+
+    fn answered(&self, of: ProcId, answer: &[u8]) {
+        self.0.note_answer(of, answer);
     }
 }
 
