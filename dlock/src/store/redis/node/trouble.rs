@@ -28,9 +28,14 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// Keeps the trouble that tells most: silence tells nothing, nor does it that there is no connection yet.
+    /// Silence tells nothing, nor does it that there is no connection yet.
+    pub(crate) fn tells(&self) -> bool {
+        !matches!(self, Self::Silence(_) | Self::Connecting(_))
+    }
+
+    /// Keeps the trouble that tells most.
     pub(crate) fn note(self, last: &mut Option<Self>) {
-        if last.is_none() || !matches!(self, Self::Silence(_) | Self::Connecting(_)) {
+        if last.is_none() || self.tells() {
             *last = Some(self);
         }
     }

@@ -20,7 +20,7 @@ pub(super) async fn first_topology(
     let seeds = env.options.addresses();
     let nodes: Vec<_> = seeds.map(|seed| Node::new(seed, env)).collect();
     let mut backoff = Backoff::of_request();
-    let mut trouble = None;
+    let mut heard = Heard::default();
     let settled = Instant::now() + PATIENCE;
     loop {
         let failures = match ask_some(nodes.clone(), 1, STAGGER, deadline).await {
@@ -40,7 +40,7 @@ pub(super) async fn first_topology(
             settled: now >= settled,
             last_call: now >= deadline,
         };
-        if let Some(error) = verdict(failures, &mut trouble, time, nodes.len()) {
+        if let Some(error) = heard.verdict(failures, time, nodes.len()) {
             return Err(error);
         }
         sleep_until(deadline.min(now + backoff.pause())).await;
@@ -73,43 +73,56 @@ struct Time {
     last_call: bool,
 }
 
-/// The error to end with, if it is time or if there is no hope. `trouble` is the one that has told most so far.
-fn verdict(
-    failures: Vec<AskFailure>,
-    trouble: &mut Option<Trouble>,
-    time: Time,
-    seeds: usize,
-) -> Option<Error> {
-    let (mut replica, mut several) = (None, None);
-    let mut replicas = 0;
-    for failure in failures {
-        match failure {
-            AskFailure::Fatal(error) => return Some(error),
-            AskFailure::Replica(error) => {
-                replicas += 1;
-                replica.get_or_insert(error);
+/// What has been said so far.
+#[derive(Default)]
+struct Heard {
+    /// That tells most.
+    trouble: Option<Trouble>,
+    /// That several were masters, or none, unless something else has been said since.
+    undecided: Option<Error>,
+}
+
+impl Heard {
+    /// The error to end with, if it is time or if there is no hope.
+    fn verdict(&mut self, failures: Vec<AskFailure>, time: Time, seeds: usize) -> Option<Error> {
+        let (mut replica, mut undecided) = (None, None);
+        let mut replicas = 0;
+        for failure in failures {
+            match failure {
+                AskFailure::Fatal(error) => return Some(error),
+                AskFailure::Replica(error) => {
+                    replicas += 1;
+                    replica.get_or_insert(error);
+                }
+                AskFailure::SeveralMasters(error) => undecided = Some(error),
+                AskFailure::Trouble(some) => {
+                    if some.tells() {
+                        self.undecided = None;
+                    }
+                    some.note(&mut self.trouble);
+                }
             }
-            AskFailure::SeveralMasters(error) => several = Some(error),
-            AskFailure::Trouble(some) => some.note(trouble),
-        }
-    }
-    if time.settled || time.last_call {
-        if several.is_some() {
-            return several;
         }
         if replicas == seeds {
-            return replica;
+            undecided = replica.take();
         }
+        if undecided.is_some() {
+            self.undecided = undecided;
+            if time.settled {
+                return self.undecided.take();
+            }
+        }
+        if !time.last_call {
+            return None;
+        }
+        let trouble = || self.trouble.take().map(Trouble::into_unavailable);
+        let error = self.undecided.take().or_else(trouble).or(replica);
+        error.or_else(|| {
+            Some(Error::new(
+                ErrorKind::Unavailable,
+                "no Redis server answered before the deadline; check that the servers run and that the \
+                 addresses are right",
+            ))
+        })
     }
-    if !time.last_call {
-        return None;
-    }
-    let error = trouble.take().map(Trouble::into_unavailable);
-    error.or(replica).or_else(|| {
-        Some(Error::new(
-            ErrorKind::Unavailable,
-            "no Redis server answered before the deadline; check that the servers run and that the \
-             addresses are right",
-        ))
-    })
 }
