@@ -60,8 +60,8 @@ async fn a_second_master_is_seen_at_a_start_however_slow_it_is() {
     let slow = FaultProxy::start(b.addr());
     slow.delay(Direction::ToClient, Duration::from_millis(150));
     let seeds = format!("redis://{},{}", a.addr(), slow.addr());
-    let built = builder(&seeds, &unique_prefix()).build().await;
-    let error = built.expect_err("two masters");
+    let builder = builder(&seeds, &unique_prefix()).connect_timeout(scaled(Duration::from_secs(2)));
+    let error = builder.build().await.expect_err("two masters");
     assert!(error.is_invalid(), "{error}");
 }
 
