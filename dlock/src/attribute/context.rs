@@ -25,9 +25,9 @@ struct Frame {
 /// nothing of its former callers' there.
 fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> T {
     ENTERED.with_borrow(|frames| {
-        let task = if frames.is_empty() { None } else { try_id() };
-        let own = frames.iter().rev().take_while(|frame| frame.task == task);
-        run(&mut own.map(|frame| &frame.innermost))
+        let own = |frame: &&Frame| frame.task == try_id();
+        let calls = frames.iter().rev().take_while(own);
+        run(&mut calls.map(|frame| &frame.innermost))
     })
 }
 
@@ -93,16 +93,15 @@ pub(super) fn is_within(held: &Held) -> bool {
 ///
 /// `would_deadlock` when the task reads what it now wants to write: it would wait for itself.
 pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Option<Held>, Error> {
-    let holds: Vec<Held> = look(|calls| {
-        let holds = calls.flat_map(Held::of_call);
-        holds.filter(|held| held.is(client, key)).cloned().collect()
-    });
-    if holds.is_empty() {
-        return Ok(None);
-    }
     let enough = |held: &&Held| mode == Mode::Read || held.mode() == Mode::Write;
-    match holds.iter().find(enough) {
+    let (holds_it, found) = look(|calls| {
+        let holds = calls.flat_map(Held::of_call);
+        let mut holds = holds.filter(|held| held.is(client, key)).peekable();
+        (holds.peek().is_some(), holds.find(enough).cloned())
+    });
+    match found {
         Some(held) => held.check().map(|()| Some(held.entered_again())),
+        None if !holds_it => Ok(None),
         None => Err(Error::new(
             ErrorKind::WouldDeadlock,
             format!(

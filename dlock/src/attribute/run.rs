@@ -128,11 +128,9 @@ fn poll_body<F: Future, L: Future<Output = Error>>(
     cx: &mut Context<'_>,
 ) -> Poll<Result<F::Output, Error>> {
     let lost = lost.as_pin_mut();
-    let outer = held.iter().filter(|held| held.is_of_outer_call());
-    for held in outer {
-        if !context::is_within(held) {
-            return Poll::Ready(Err(held.has_been_left()));
-        }
+    let mut outer = held.iter().filter(|held| held.is_of_outer_call());
+    if let Some(left) = outer.find(|held| !context::is_within(held)) {
+        return Poll::Ready(Err(left.has_been_left()));
     }
     if lost.is_some() {
         // Reads the clock: after a pause of the whole process no timer has fired yet.

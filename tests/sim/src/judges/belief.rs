@@ -34,8 +34,8 @@ pub(super) struct Beliefs {
     held: BTreeMap<u64, Held>,
     next: u64,
     pub(super) tokens: BTreeMap<(usize, Option<usize>), Largest>,
-    /// When what a server named for a process was asked for: who is passed it later need not ask.
-    asked: BTreeMap<(usize, ProcId, u64), Nanos>,
+    /// When what a server named for a process was asked for, and granted: who is passed it later need not ask.
+    first: BTreeMap<(usize, ProcId, u64), (Nanos, Nanos)>,
     /// What was named for the hold that a process had of a lock last, and when somebody left it.
     left: BTreeMap<(usize, ProcId), (u64, Nanos)>,
 }
@@ -64,7 +64,14 @@ impl Beliefs {
     /// When the hold was asked for that this belief is about, as far as one sees by what the server named.
     fn asked_first(&mut self, belief: &Belief, named: u64) -> Nanos {
         let hold = (belief.lock, belief.of, named);
-        *self.asked.entry(hold).or_insert(belief.asked)
+        let first = (belief.asked, belief.since);
+        self.first.entry(hold).or_insert(first).0
+    }
+
+    /// When somebody was granted it.
+    pub(super) fn granted_first(&self, belief: &Belief, named: u64) -> Nanos {
+        let first = self.first.get(&(belief.lock, belief.of, named));
+        first.map_or(belief.since, |first| first.1)
     }
 
     /// When somebody of its process left what the server had named so last, if that is what was left last.

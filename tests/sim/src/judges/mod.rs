@@ -29,7 +29,6 @@ use self::order::Order;
 use self::patience::Waits;
 use self::record::Home;
 use self::rest::Rests;
-use self::slices::Slices;
 use self::traffic::Traffic;
 use crate::engine::Nanos;
 use crate::plan::Plan;
@@ -58,7 +57,6 @@ pub(crate) struct Judges {
     beliefs: RefCell<Beliefs>,
     rests: RefCell<Rests>,
     asked: RefCell<Asked>,
-    slices: RefCell<Slices>,
     drains: RefCell<Drains>,
     excuses: RefCell<Excuses>,
     resources: RefCell<Vec<Resource>>,
@@ -81,7 +79,6 @@ impl Judges {
             beliefs: RefCell::default(),
             rests: RefCell::default(),
             asked: RefCell::default(),
-            slices: RefCell::default(),
             drains: RefCell::default(),
             excuses: RefCell::new(Excuses::of(plan)),
             resources: RefCell::new(vec![Resource::default(); locks]),

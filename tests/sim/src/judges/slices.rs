@@ -1,20 +1,16 @@
 //! A slice: for how long a process passes a write hold on among its tasks before it asks the server whether others wait.
 
-use std::collections::BTreeMap;
-
 use super::Judges;
 use super::belief::{Belief, Beliefs, seconds};
 use super::guard::Guard;
-use crate::engine::{Engine, MS, Nanos, ProcId};
+use crate::engine::{Engine, MS, Nanos};
 
 /// Five milliseconds, and what clocks may differ by.
 const LENGTH: Nanos = 5 * MS + MS / 20;
 
-/// When somebody was first granted what the server had named for a process, at the begin of a slice or later.
-pub(super) type Slices = BTreeMap<(usize, ProcId, u64), Nanos>;
-
 impl Judges {
-    /// Somebody was granted a lock, perhaps by another task of its process.
+    /// Somebody was granted a lock, perhaps by another task of its process. The slice began when the first of them was granted
+    /// what the server had named for it, or before.
     pub(super) fn look_at_slice(
         &self,
         engine: &Engine,
@@ -24,9 +20,7 @@ impl Judges {
     ) {
         let Guard::Write(_) = guard else { return };
         let named = guard.named();
-        let slice = (belief.lock, belief.of, named);
-        let mut slices = self.slices.borrow_mut();
-        let begun = *slices.entry(slice).or_insert_with(|| engine.now());
+        let begun = beliefs.granted_first(belief, named);
         let passed_on = beliefs.left(belief, named);
         if passed_on.is_some_and(|at| at > begun + LENGTH) {
             let story = format!(

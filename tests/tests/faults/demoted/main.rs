@@ -4,3 +4,4 @@
 mod forgotten;
 mod masters;
 mod replica;
+mod servers;

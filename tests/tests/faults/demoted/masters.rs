@@ -1,37 +1,89 @@
 //! Several seeds that take themselves for masters, and which of them clients use.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use dlock::Client;
-use dlock_tests::{Direction, FaultProxy, RedisServer, builder, scaled, unique_prefix, wait_until};
+use dlock_tests::{
+    Direction, FaultProxy, Impostor, Lie, RedisServer, builder, connect, scaled, unique_prefix,
+    wait_until,
+};
+
+use crate::servers::{follow, pair, promote, url};
 
 const SOON: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(6);
-
-fn url<const N: usize>(servers: [&RedisServer; N]) -> String {
-    let addresses = servers.map(|server| server.addr().to_string());
-    format!("redis://{}", addresses.join(","))
-}
-
-async fn follow(replica: &RedisServer, master: &RedisServer) {
-    let port = master.port().to_string();
-    let _: () = replica.query(&["REPLICAOF", "127.0.0.1", &port]).await;
-    wait_until(SOON, "the replica follows", || async {
-        let told = replica.info("replication").await;
-        told.is_ok_and(|told| told.contains("master_link_status:up"))
-    })
-    .await;
-}
-
-async fn promote(server: &RedisServer) {
-    let _: () = server.query(&["REPLICAOF", "NO", "ONE"]).await;
-}
 
 /// Takes the lock and keeps it; whether that worked.
 async fn takes(client: &Client) -> bool {
     let lock = client.rw_lock("one").expect("a valid name");
     let taken = lock.write_timeout(scaled(PATIENCE)).await;
     taken.map(std::mem::forget).is_ok()
+}
+
+/// A seed that is a master, too: it was promoted before the other was demoted, or has just come back.
+#[tokio::test]
+async fn a_broken_connection_does_not_lead_to_another_master() {
+    let (master, replica) = pair().await;
+    let client = connect(&url([&master, &replica]), &unique_prefix()).await;
+    let lock = client.rw_lock("one").expect("a valid name");
+    promote(&replica).await;
+    for _ in 0..20 {
+        let _: i64 = master.query(&["CLIENT", "KILL", "TYPE", "normal"]).await;
+        let guard = lock.write().await.expect("the server is up");
+        let key = lock.key().as_str();
+        let there: i64 = replica.query(&["HLEN", key]).await;
+        assert_eq!(there, 0, "the lock is at another server than before");
+        guard.release().await.expect("held to the end");
+    }
+}
+
+/// Also not when they break while it is asked whether it is still the master.
+#[tokio::test]
+async fn connections_that_break_again_and_again_do_not_lead_to_another_master() {
+    let (master, replica) = pair().await;
+    let breaks = Arc::new(AtomicUsize::new(0));
+    let left = Arc::clone(&breaks);
+    let before = Impostor::start(master.addr(), move |asked| {
+        let one_less = |left: usize| left.checked_sub(1);
+        let is_asked = asked.words == ["HELLO"];
+        let breaks = is_asked && left.fetch_update(SeqCst, SeqCst, one_less).is_ok();
+        breaks.then_some(Lie::HangUp)
+    });
+    let url = format!("redis://{},{}", before.addr(), replica.addr());
+    let client = connect(&url, &unique_prefix()).await;
+    let lock = client.rw_lock("one").expect("a valid name");
+    promote(&replica).await;
+    breaks.store(5, SeqCst);
+    let _: i64 = master.query(&["CLIENT", "KILL", "TYPE", "normal"]).await;
+    let holds = wait_until(SOON, "it was asked often enough", || async {
+        let guard = lock.write().await.expect("the server is up");
+        let key = lock.key().as_str();
+        let there: i64 = replica.query(&["HLEN", key]).await;
+        assert_eq!(there, 0, "the lock is at another server than before");
+        guard.release().await.expect("held to the end");
+        breaks.load(SeqCst) == 0
+    });
+    holds.await;
+}
+
+/// Its connections are accepted, and nothing is answered.
+#[tokio::test]
+async fn a_master_that_hangs_is_left_for_the_one_that_was_promoted() {
+    let (master, replica) = pair().await;
+    let client = connect(&url([&master, &replica]), &unique_prefix()).await;
+    let lock = client.rw_lock("one").expect("a valid name");
+    let guard = lock.write().await.expect("free");
+    guard.release().await.expect("held to the end");
+    master.pause();
+    promote(&replica).await;
+    wait_until(SOON, "the lock is at the new master", || async {
+        lock.write().await.is_ok()
+    })
+    .await;
+    master.resume();
 }
 
 #[tokio::test]
@@ -76,8 +128,7 @@ async fn a_client_is_built_although_a_failover_is_under_way() {
         stats.is_ok_and(|stats| stats.contains("cmdstat_hello"))
     })
     .await;
-    let port = b.port().to_string();
-    let _: () = a.query(&["REPLICAOF", "127.0.0.1", &port]).await;
+    follow(&a, &b).await;
     let built = builds.await.expect("no panic");
     built.expect("one of them is the master");
 }
@@ -85,8 +136,7 @@ async fn a_client_is_built_although_a_failover_is_under_way() {
 /// Whose connections to it still live would hold locks there, and others elsewhere.
 #[tokio::test]
 async fn a_server_that_refuses_a_user_is_left_by_nobody() {
-    let (a, b) = (RedisServer::start().await, RedisServer::start().await);
-    follow(&b, &a).await;
+    let (a, b) = pair().await;
     let seeds = url([&a, &b]).replace("redis://", "redis://u:p@");
     for server in [&a, &b] {
         let allowed = ["on", ">p", "~*", "&*", "+@all"];

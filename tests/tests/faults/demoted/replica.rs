@@ -1,8 +1,5 @@
 //! What a replica repeats, and what it may say.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use dlock::__internals::{
@@ -10,96 +7,17 @@ use dlock::__internals::{
 };
 use dlock::LockKey;
 use dlock_tests::{
-    Impostor, Lie, RedisServer, connect, publish_command, unique_prefix, wait_for, wait_until,
-    wait_waiters,
+    RedisServer, connect, publish_command, unique_prefix, wait_for, wait_until, wait_waiters,
 };
 use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::servers::pair;
 
 const SOON: Duration = Duration::from_secs(20);
 
 /// Long after the test, in a server's time.
 const LATER: u64 = 9_000_000_000_000_000;
-
-/// A master, and a replica that follows it.
-async fn pair() -> (RedisServer, RedisServer) {
-    let (master, replica) = (RedisServer::start().await, RedisServer::start().await);
-    let port = master.port().to_string();
-    let _: () = replica.query(&["REPLICAOF", "127.0.0.1", &port]).await;
-    wait_until(SOON, "the replica follows", || async {
-        let told = replica.info("replication").await;
-        told.is_ok_and(|told| told.contains("master_link_status:up"))
-    })
-    .await;
-    (master, replica)
-}
-
-/// A seed that is a master, too: it was promoted before the other was demoted, or has just come back.
-#[tokio::test]
-async fn a_broken_connection_does_not_lead_to_another_master() {
-    let (master, replica) = pair().await;
-    let addresses = [&master, &replica].map(|server| server.addr().to_string());
-    let url = format!("redis://{}", addresses.join(","));
-    let client = connect(&url, &unique_prefix()).await;
-    let lock = client.rw_lock("one").expect("a valid name");
-    let _: () = replica.query(&["REPLICAOF", "NO", "ONE"]).await;
-    for _ in 0..20 {
-        let _: i64 = master.query(&["CLIENT", "KILL", "TYPE", "normal"]).await;
-        let guard = lock.write().await.expect("the server is up");
-        let key = lock.key().as_str();
-        let there: i64 = replica.query(&["HLEN", key]).await;
-        assert_eq!(there, 0, "the lock is at another server than before");
-        guard.release().await.expect("held to the end");
-    }
-}
-
-/// Also not when they break while it is asked whether it is still the master.
-#[tokio::test]
-async fn connections_that_break_again_and_again_do_not_lead_to_another_master() {
-    let (master, replica) = pair().await;
-    let breaks = Arc::new(AtomicUsize::new(0));
-    let left = Arc::clone(&breaks);
-    let before = Impostor::start(master.addr(), move |asked| {
-        let one_less = |left: usize| left.checked_sub(1);
-        let is_asked = asked.words == ["HELLO"];
-        let breaks = is_asked && left.fetch_update(SeqCst, SeqCst, one_less).is_ok();
-        breaks.then_some(Lie::HangUp)
-    });
-    let url = format!("redis://{},{}", before.addr(), replica.addr());
-    let client = connect(&url, &unique_prefix()).await;
-    let lock = client.rw_lock("one").expect("a valid name");
-    let _: () = replica.query(&["REPLICAOF", "NO", "ONE"]).await;
-    breaks.store(5, SeqCst);
-    let _: i64 = master.query(&["CLIENT", "KILL", "TYPE", "normal"]).await;
-    let holds = wait_until(SOON, "it was asked often enough", || async {
-        let guard = lock.write().await.expect("the server is up");
-        let key = lock.key().as_str();
-        let there: i64 = replica.query(&["HLEN", key]).await;
-        assert_eq!(there, 0, "the lock is at another server than before");
-        guard.release().await.expect("held to the end");
-        breaks.load(SeqCst) == 0
-    });
-    holds.await;
-}
-
-/// Its connections are accepted, and nothing is answered.
-#[tokio::test]
-async fn a_master_that_hangs_is_left_for_the_one_that_was_promoted() {
-    let (master, replica) = pair().await;
-    let addresses = [&master, &replica].map(|server| server.addr().to_string());
-    let url = format!("redis://{}", addresses.join(","));
-    let client = connect(&url, &unique_prefix()).await;
-    let lock = client.rw_lock("one").expect("a valid name");
-    let guard = lock.write().await.expect("free");
-    guard.release().await.expect("held to the end");
-    master.pause();
-    let _: () = replica.query(&["REPLICAOF", "NO", "ONE"]).await;
-    wait_until(SOON, "the lock is at the new master", || async {
-        lock.write().await.is_ok()
-    })
-    .await;
-    master.resume();
-}
 
 /// Hears what comes on a channel at a server.
 async fn hear(

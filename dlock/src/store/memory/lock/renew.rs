@@ -6,19 +6,16 @@ use super::moment::Moment;
 use super::state::{Lock, MEMORY, after};
 use crate::protocol::{Extent, HoldId, Reply, Stray};
 
-/// A hold that is to end at another time.
-#[derive(Debug)]
-pub(super) struct Renewal<'a> {
-    pub(super) id: &'a HoldId,
-    /// How long it lasts from now.
-    pub(super) lease: Duration,
-    pub(super) extent: Extent,
-}
-
 impl Lock {
     /// A lease gets shorter only for a hold that nobody relies on. What comes after that is a copy.
-    pub(super) fn renew(&mut self, renewal: &Renewal<'_>, valid_until: u64, at: Moment) -> Reply {
-        let Renewal { id, lease, extent } = *renewal;
+    pub(super) fn renew(
+        &mut self,
+        id: &HoldId,
+        lease: Duration,
+        extent: Extent,
+        valid_until: u64,
+        at: Moment,
+    ) -> Reply {
         let ended = self.is_buried(id, at);
         let mut holds = self.holds.iter_mut();
         let Some(hold) = holds.find(|hold| hold.id == *id && hold.deadline > at.now) else {

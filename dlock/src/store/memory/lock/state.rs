@@ -8,7 +8,6 @@ use super::hold::Hold;
 use super::line::Line;
 use super::moment::Moment;
 use super::release::Slice;
-use super::renew::Renewal;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Reply, Stray, whole_millis};
 use crate::store::memory::post::Post;
@@ -114,14 +113,7 @@ impl Lock {
                 hold,
                 lease,
                 extent,
-            } => {
-                let renewal = Renewal {
-                    id: hold,
-                    lease: whole_millis(*lease),
-                    extent: *extent,
-                };
-                self.renew(&renewal, valid_until, at)
-            }
+            } => self.renew(hold, whole_millis(*lease), *extent, valid_until, at),
             Op::Release { hold, stray, .. } => {
                 self.bury(hold, *stray, valid_until, at);
                 self.release(hold, at, post)

@@ -60,8 +60,10 @@ async fn refresh(servers: &Servers) -> bool {
         let asked = ask_some(candidates, 2, STAGGER, deadline).await;
         asked.unwrap_or_default()
     } else {
-        let master = standalone::master(topology.masters(), &candidates).await;
-        Vec::from_iter(master)
+        match topology.masters().first() {
+            Some(own) => Vec::from_iter(standalone::master(own, &candidates).await),
+            None => Vec::new(),
+        }
     };
     // A server does not become a cluster, nor a cluster a server, under a client: who says so is somebody else.
     views.retain(|view| view.epoch.is_some() == servers.is_cluster());
@@ -79,8 +81,7 @@ fn candidates(
     let mut nodes = topology.nodes().to_vec();
     random::shuffle(&mut nodes);
     nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
-    let connected = nodes.iter().take_while(|node| node.is_connected());
-    let connected = connected.count();
+    let connected = nodes.iter().take_while(|node| node.is_connected()).count();
     let seeds = servers.env().options.addresses();
     let unknown: Vec<_> = seeds
         .filter(|seed| nodes.iter().all(|node| node.address() != seed))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use super::survey::{AskFailure, ask, ask_some};
+use super::survey::{AskFailure, ask};
 use crate::clock::{Instant, sleep};
 use crate::error::{Error, ErrorKind};
 use crate::store::redis::backoff::Backoff;
@@ -19,32 +19,17 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// Who serves now, if that is known. It is `own` for as long as it answers now and then, also if its connections break. The
 /// others, which are listed with it, come into question when it says that it is a replica, or has said nothing for a
 /// while.
-pub(super) async fn master(own: Vec<Arc<Node>>, all: &[Arc<Node>]) -> Option<View> {
-    let until = Instant::now() + PATIENCE;
-    let mut backoff = Backoff::of_request();
-    loop {
-        let failures = match ask_some(own.clone(), 1, PATIENCE, until).await {
-            Ok(mut views) => return views.pop(),
-            Err(failures) => failures,
-        };
-        let has_said = |what: fn(&AskFailure) -> bool| failures.iter().any(what);
-        if has_said(|failure| matches!(failure, AskFailure::Fatal(_))) {
-            return None;
-        }
-        let is_replica = has_said(|failure| matches!(failure, AskFailure::Replica(_)));
-        if is_replica || Instant::now() >= until {
-            break;
-        }
-        sleep(backoff.pause()).await;
+pub(super) async fn master(own: &Arc<Node>, all: &[Arc<Node>]) -> Option<View> {
+    match ask_until(own, Instant::now() + PATIENCE, |_| false).await {
+        Ok(view) => return Some(view),
+        Err(AskFailure::Replica(_) | AskFailure::Trouble(_)) => {}
+        Err(_) => return None,
     }
     let (mut views, failures) = hear(all, Instant::now() + PATIENCE).await;
-    if let Some(back) = views
-        .iter()
-        .position(|view| own.iter().any(|node| *node.address() == view.by))
-    {
-        return Some(views.swap_remove(back));
+    match views.iter().position(|view| view.by == *own.address()) {
+        Some(back) => Some(views.swap_remove(back)),
+        None => only(views, failures).ok(),
     }
-    only(views, failures).ok()
 }
 
 /// The only one of these that takes itself for the master.
@@ -56,9 +41,9 @@ pub(super) async fn only_master(
     only(views, failures)
 }
 
-/// Hears all of them; asks those again that may have an answer later.
+/// Hears all of them, but those that do not run.
 async fn hear(nodes: &[Arc<Node>], until: Instant) -> (Vec<View>, Vec<AskFailure>) {
-    let asked = nodes.iter().map(|node| ask_patiently(node, until));
+    let asked = nodes.iter().map(|node| ask_until(node, until, is_down));
     let (mut views, mut failures) = (Vec::new(), Vec::new());
     for answer in join_all(asked).await {
         match answer {
@@ -69,16 +54,24 @@ async fn hear(nodes: &[Arc<Node>], until: Instant) -> (Vec<View>, Vec<AskFailure
     (views, failures)
 }
 
-async fn ask_patiently(node: &Arc<Node>, until: Instant) -> Result<View, AskFailure> {
+fn is_down(trouble: &Trouble) -> bool {
+    matches!(trouble, Trouble::Io(_, cause) if cause.is_connection_refusal())
+}
+
+/// Asks a server until it says what it is, or is in a trouble that is the end of it.
+async fn ask_until(
+    node: &Arc<Node>,
+    until: Instant,
+    is_the_end: fn(&Trouble) -> bool,
+) -> Result<View, AskFailure> {
     let mut backoff = Backoff::of_request();
     loop {
-        let failure = match ask(node, until).await {
+        let trouble = match ask(node, until).await {
             Err(AskFailure::Trouble(trouble)) => trouble,
             said => return said,
         };
-        let is_down = matches!(&failure, Trouble::Io(_, cause) if cause.is_connection_refusal());
-        if is_down || Instant::now() >= until {
-            return Err(AskFailure::Trouble(failure));
+        if is_the_end(&trouble) || Instant::now() >= until {
+            return Err(AskFailure::Trouble(trouble));
         }
         sleep(backoff.pause()).await;
     }
@@ -90,7 +83,7 @@ fn only(mut views: Vec<View>, failures: Vec<AskFailure>) -> Result<View, Vec<Ask
         let error = Error::new(
             ErrorKind::InvalidConfig,
             format!(
-                "the seeds {} and {} are servers without a cluster, and neither is a replica; a lock \\
+                "the seeds {} and {} are servers without a cluster, and neither is a replica; a lock \
                  must live on one of them: give one server, or a master and its replicas",
                 a.by, b.by
             ),
