@@ -61,10 +61,9 @@ impl Keeper {
 
     /// Gives an ended hold back and waits until the server knows. Whether it was held to the end.
     pub(crate) async fn give_back(&self, hold: &Hold) -> Result<bool, Error> {
-        let deadline = Instant::now() + self.retry_for;
         let _pending = self.releases.begin();
         let op = release::of(hold);
-        let answer = self.store.call(&hold.key, &op, deadline).await?;
+        let answer = self.store.call(&hold.key, &op, || self.deadline()).await?;
         let gone = answer.reply == Reply::Gone && !answer.resent;
         // Beyond the deadline it is gone because the release took that long.
         Ok(!gone || BootInstant::now() >= hold.deadline())
@@ -83,13 +82,17 @@ impl Keeper {
         hold: HoldId,
         lease: Duration,
     ) -> Result<bool, Error> {
-        let deadline = Instant::now() + self.retry_for;
         let op = release::of_another(hold, lease);
-        match self.store.call(key, &op, deadline).await? {
+        match self.store.call(key, &op, || self.deadline()).await? {
             answer if answer.reply == Reply::Done => Ok(true),
             answer if answer.reply == Reply::Gone => Ok(answer.resent),
             _ => Err(Error::unexpected_reply(key.name())),
         }
+    }
+
+    /// Until when what is asked now is tried.
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.retry_for
     }
 
     /// Marks an acquire as under way: [`flush`](Self::flush) waits for it.

@@ -150,7 +150,7 @@ async fn another_slice(lock: &RwLock, mut share: Share, wait: Wait) -> Option<Sh
         seen,
         stray: hold.stray(),
     };
-    let deadline = wait.cap(Instant::now() + lock.commons.timeouts.response);
+    let deadline = || wait.cap(Instant::now() + lock.commons.timeouts.response);
     // On any doubt the share is dropped here, which gives the hold back.
     if hold.terms.mode == Mode::Write {
         hold.set_yielding(true);

@@ -39,7 +39,7 @@ impl RwLock {
 
     async fn ask_info(&self) -> Result<LockInfo, Error> {
         self.commons.check_open()?;
-        let deadline = Instant::now() + self.commons.timeouts.retry_for;
+        let deadline = || Instant::now() + self.commons.timeouts.retry_for;
         let answer = self.commons.store.call(&self.key, &Op::Inspect, deadline);
         match answer.await?.reply {
             Reply::Info(info) => Ok(info),

@@ -39,14 +39,17 @@ pub(super) async fn acquire(
     let mut untold = false;
     let mut free_since = None;
     loop {
-        let asked = Instant::now();
+        let mut asked = None;
         if let Some(listening) = &listening {
             listening.begin();
         }
         if let Op::Acquire { place, .. } = &mut op {
             *place = place_terms(wait, listening.as_ref(), &claim.id);
         }
-        let until = wait.cap(asked + commons.timeouts.retry_for);
+        let until = || {
+            let now = *asked.insert(Instant::now());
+            wait.cap(now + commons.timeouts.retry_for)
+        };
         let answer = match ask(lock, until, &mut claim, &op).await {
             Ok(answer) => answer,
             Err(error) => match after_failure(lock, wait, queued, error) {
@@ -58,6 +61,7 @@ pub(super) async fn acquire(
             Reply::Granted(token) => (token, Start::Lease(answer.sent_at)),
             Reply::Queued { retry, last, now } => {
                 queued = true;
+                let asked = asked.unwrap_or_else(Instant::now);
                 if !std::mem::replace(&mut contended, true) {
                     lock.metrics().contended(mode);
                 }
@@ -143,7 +147,7 @@ fn request(lock: &RwLock, mode: Mode, hold: &HoldId) -> Op {
 /// Sends the request. Whether it was answered decides what has to be done to undo it.
 async fn ask(
     lock: &RwLock,
-    until: Instant,
+    until: impl FnOnce() -> Instant,
     claim: &mut Claim<'_>,
     op: &Op,
 ) -> Result<Answer, Error> {

@@ -121,16 +121,18 @@ impl Store {
         Ok(Self::Memory(store, wakeups))
     }
 
-    /// Carries out one operation; tried again until `deadline` while servers fail.
+    /// Carries out one operation; tried again until `deadline` while servers fail. It is asked for when that can take any
+    /// time: in memory, looks at the clock are a good part of what a call costs.
     pub(crate) async fn call(
         &self,
         key: &LockKey,
         op: &Op,
-        deadline: Instant,
+        deadline: impl FnOnce() -> Instant,
     ) -> Result<Answer, Error> {
         let answer = match self {
             Self::Memory(store, _) => remember(store, key, op),
-            Self::Redis(store) => store.call(key, op, deadline).await?,
+            // Boxed: what is on its way over the network takes a multiple of all else, and would be moved with it.
+            Self::Redis(store) => Box::pin(store.call(key, op, deadline())).await?,
         };
         metrics::command(op.name(), answer.sent_at);
         Ok(answer)
