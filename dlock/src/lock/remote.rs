@@ -39,18 +39,13 @@ pub(super) async fn acquire(
     let mut untold = false;
     let mut free_since = None;
     loop {
-        let mut asked = None;
         if let Some(listening) = &listening {
             listening.begin();
         }
         if let Op::Acquire { place, .. } = &mut op {
             *place = place_terms(wait, listening.as_ref(), &claim.id);
         }
-        let until = || {
-            let now = *asked.insert(Instant::now());
-            wait.cap(now + commons.timeouts.retry_for)
-        };
-        let answer = match ask(lock, until, &mut claim, &op).await {
+        let answer = match ask(lock, wait, &mut claim, &op).await {
             Ok(answer) => answer,
             Err(error) => match after_failure(lock, wait, queued, error) {
                 Some(error) => return Err(error),
@@ -61,13 +56,13 @@ pub(super) async fn acquire(
             Reply::Granted(token) => (token, Start::Lease(answer.sent_at)),
             Reply::Queued { retry, last, now } => {
                 queued = true;
-                let asked = asked.unwrap_or_else(Instant::now);
+                let answered = Instant::now();
                 if !std::mem::replace(&mut contended, true) {
                     lock.metrics().contended(mode);
                 }
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
-                    let until = wait.cap(asked + HEARTBEAT);
+                    let until = wait.cap(answered + HEARTBEAT);
                     let heard = commons.store.listen(&lock.key, &claim.id, until);
                     listening = Some(heard.await);
                     continue;
@@ -76,9 +71,9 @@ pub(super) async fn acquire(
                     // A grant that came meanwhile may be from a server that has failed.
                     listening.forget_grant();
                 }
-                let again = look_again(asked, retry, listening.is_told());
+                let again = look_again(answered, retry, listening.is_told());
                 let woken = pause(lock, wait, again, listening).await?;
-                untold = woken.is_none() && again < asked + retry;
+                untold = woken.is_none() && again < answered + retry;
                 if woken.is_some() {
                     listening.note(true);
                 }
@@ -145,13 +140,9 @@ fn request(lock: &RwLock, mode: Mode, hold: &HoldId) -> Op {
 }
 
 /// Sends the request. Whether it was answered decides what has to be done to undo it.
-async fn ask(
-    lock: &RwLock,
-    until: impl FnOnce() -> Instant,
-    claim: &mut Claim<'_>,
-    op: &Op,
-) -> Result<Answer, Error> {
+async fn ask(lock: &RwLock, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Result<Answer, Error> {
     claim.asks();
+    let until = || wait.cap(Instant::now() + lock.commons.timeouts.retry_for);
     let outcome = lock.commons.store.call(&lock.key, op, until).await;
     match &outcome {
         Ok(answer) => claim.answered(answer),

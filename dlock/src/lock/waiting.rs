@@ -72,14 +72,14 @@ pub(super) fn believe(
 
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
 /// A little late, and not all at once.
-pub(super) fn look_again(asked: Instant, retry: Duration, told: bool) -> Instant {
+pub(super) fn look_again(answered: Instant, retry: Duration, told: bool) -> Instant {
     let jitter = Duration::from_micros(random::u64(500..3000));
     let latest = if told {
         HEARTBEAT
     } else {
         Duration::from_millis(random::u64(POLL))
     };
-    asked + latest.min(retry + jitter)
+    answered + latest.min(retry + jitter)
 }
 
 /// A message came, which means that the lock was free then.
