@@ -60,6 +60,8 @@ mod tokio_tasks {
         User(Place),
         /// Nobody's.
         Nowhere,
+        /// One that is ending, and cannot wait.
+        Ending,
     }
 
     pub(crate) fn whereabouts() -> Whereabouts {
@@ -68,6 +70,7 @@ mod tokio_tasks {
         }
         match Handle::try_current().map(Place) {
             Ok(place) if !place.is_own() => Whereabouts::User(place),
+            Err(error) if error.is_thread_local_destroyed() => Whereabouts::Ending,
             // A thread that waits has our own, for its timers.
             _ => Whereabouts::Nowhere,
         }

@@ -22,13 +22,15 @@ struct Frame {
 }
 
 /// Looks at what the running task holds, from the innermost call outwards. A call that has been moved to another task has
-/// nothing of its former callers' there.
-fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> T {
-    ENTERED.with_borrow(|frames| {
+/// nothing of its former callers' there. `None` on a thread that is ending, of which nobody knows any more.
+fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> {
+    let look = |frames: &RefCell<Vec<Frame>>| {
+        let frames = frames.borrow();
         let own = |frame: &&Frame| frame.task == try_id();
         let calls = frames.iter().rev().take_while(own);
         run(&mut calls.map(|frame| &frame.innermost))
-    })
+    };
+    ENTERED.try_with(look).ok()
 }
 
 /// The lock under which the calling function runs, if an annotated function is running.
@@ -58,14 +60,15 @@ fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> T {
 /// ```
 #[must_use]
 pub fn current() -> Option<Held> {
-    look(|calls| calls.next().cloned())
+    look(|calls| calls.next().cloned()).flatten()
 }
 
 /// Makes `held`, if it is one, the current lock until the result is dropped.
 pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
     let innermost = held.take()?;
     let task = try_id();
-    ENTERED.with_borrow_mut(|frames| frames.push(Frame { innermost, task }));
+    let push = |frames: &RefCell<Vec<Frame>>| frames.borrow_mut().push(Frame { innermost, task });
+    ENTERED.try_with(push).ok()?;
     Some(Entered { held })
 }
 
@@ -84,21 +87,22 @@ impl Drop for Entered<'_> {
 
 /// Whether the call that took the lock of `held`, an outer one, is a caller of what runs now.
 pub(super) fn is_within(held: &Held) -> bool {
-    look(|calls| calls.flat_map(Held::of_call).any(|outer| outer.took(held)))
+    look(|calls| calls.flat_map(Held::of_call).any(|outer| outer.took(held))).unwrap_or(false)
 }
 
 /// The hold of the running task under which `key` can be entered once more in `mode`.
 ///
 /// # Errors
 ///
-/// `would_deadlock` when the task reads what it now wants to write: it would wait for itself.
+/// `would_deadlock` when the task reads what it now wants to write: it would wait for itself; and on a thread that is ending.
 pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Option<Held>, Error> {
     let enough = |held: &&Held| mode == Mode::Read || held.mode() == Mode::Write;
-    let (holds_it, found) = look(|calls| {
+    let looked = look(|calls| {
         let holds = calls.flat_map(Held::of_call);
         let mut holds = holds.filter(|held| held.is(client, key)).peekable();
         (holds.peek().is_some(), holds.find(enough).cloned())
     });
+    let (holds_it, found) = looked.ok_or_else(Error::thread_is_ending)?;
     match found {
         Some(held) => held.check().map(|()| Some(held.entered_again())),
         None if !holds_it => Ok(None),

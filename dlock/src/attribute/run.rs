@@ -14,7 +14,7 @@ pin_project! {
     ///
     /// Written by hand because an `async fn` would hold the body twice: as its argument and while it waits.
     #[must_use = "futures do nothing unless polled"]
-    pub(super) struct Run<F: Future, H, L, M, R> {
+    pub(super) struct Run<F: Future, H: Holds, L, M, R> {
         // Declared, hence dropped, before the locks: a cancelled body is gone before the lock is free.
         #[pin]
         body: Option<F>,
@@ -31,11 +31,19 @@ pin_project! {
         #[pin]
         release: Option<R>,
     }
+
+    impl<F: Future, H: Holds, L, M, R> PinnedDrop for Run<F, H, L, M, R> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            drop_body(this.held.each(), this.innermost, this.body);
+        }
+    }
 }
 
 impl<F, H, L, M, R> Run<F, H, L, M, R>
 where
     F: Future,
+    H: Holds,
     M: FnMut(OwnedLocks, End) -> R,
 {
     pub(super) fn new(
@@ -82,7 +90,7 @@ where
                 cx
             ));
             // The body holds what it works on: it goes before anyone hears of the end.
-            this.body.set(None);
+            drop_body(this.held.each(), this.innermost, this.body);
             this.lost.set(None);
             *this.outcome = Some(outcome);
         }
@@ -119,6 +127,24 @@ where
     }
 }
 
+/// Whether this goes on where the outer calls go on whose locks it has entered again, and the one that does not otherwise.
+fn left(held: &[Held]) -> Option<&Held> {
+    let mut outer = held.iter().filter(|held| held.is_of_outer_call());
+    outer.find(|held| !context::is_within(held))
+}
+
+/// Drops the body under its lock: a destructor may enter that again. It goes when the lock does not belong to it any more,
+/// too, and then without.
+fn drop_body<F>(held: &[Held], innermost: &mut Option<Held>, mut body: Pin<&mut Option<F>>) {
+    if body.is_some() {
+        let _current = match left(held) {
+            None => context::enter(innermost),
+            Some(_) => None,
+        };
+        body.set(None);
+    }
+}
+
 /// One step of the body, unless a lease is gone, and then none ever again.
 fn poll_body<F: Future, L: Future<Output = Error>>(
     held: &[Held],
@@ -128,8 +154,7 @@ fn poll_body<F: Future, L: Future<Output = Error>>(
     cx: &mut Context<'_>,
 ) -> Poll<Result<F::Output, Error>> {
     let lost = lost.as_pin_mut();
-    let mut outer = held.iter().filter(|held| held.is_of_outer_call());
-    if let Some(left) = outer.find(|held| !context::is_within(held)) {
+    if let Some(left) = left(held) {
         return Poll::Ready(Err(left.has_been_left()));
     }
     if lost.is_some() {

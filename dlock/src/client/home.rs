@@ -38,9 +38,16 @@ impl Home {
     ///
     /// # Errors
     ///
-    /// `would_deadlock` on the one thread without which the client's tasks and those of its user cannot go on.
+    /// `would_deadlock` on the one thread without which the client's tasks and those of its user cannot go on, and on one that
+    /// is ending.
     pub(super) fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
-        let here = Handle::try_current().ok();
+        let here = match Handle::try_current() {
+            Ok(here) => Some(here),
+            Err(error) if error.is_thread_local_destroyed() => {
+                return Err(Error::thread_is_ending());
+            }
+            Err(_) => None,
+        };
         let here = here.filter(|here| Some(here.id()) == self.runtime);
         match here.as_ref().map(Handle::runtime_flavor) {
             // Nothing that the client waits for depends on this thread.

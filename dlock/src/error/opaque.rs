@@ -144,6 +144,15 @@ impl Error {
         )
     }
 
+    /// In a destructor of a thread-local, when those of Tokio or of this crate are gone.
+    pub(crate) fn thread_is_ending() -> Self {
+        Self::new(
+            ErrorKind::WouldDeadlock,
+            "this thread is ending and cannot wait for a lock any more; take and release locks before, rather than in the \
+             destructor of a thread-local",
+        )
+    }
+
     pub(crate) fn no_thread(cause: &std::io::Error) -> Self {
         Self::with_cause(
             ErrorKind::Unavailable,

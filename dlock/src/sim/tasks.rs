@@ -59,6 +59,8 @@ pub enum Whereabouts {
     User(Place),
     /// There is none.
     Nowhere,
+    /// It never does.
+    Ending,
 }
 
 /// The simulation's.

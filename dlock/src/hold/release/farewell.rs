@@ -41,7 +41,7 @@ impl Farewell {
     /// What is queued is delivered before the runtime of this thread has ended; now, if there is none.
     pub(super) fn see_off(self: &Arc<Self>) {
         match whereabouts() {
-            Whereabouts::Own => {}
+            Whereabouts::Own | Whereabouts::Ending => {}
             Whereabouts::Nowhere => self.wait(),
             Whereabouts::User(place) => {
                 if self.watched.begin(place.clone()) {

@@ -3,5 +3,6 @@
 
 mod forgotten;
 mod masters;
+mod patience;
 mod replica;
 mod servers;

@@ -5,23 +5,15 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use dlock::Client;
 use dlock_tests::{
     Direction, FaultProxy, Impostor, Lie, RedisServer, builder, connect, scaled, unique_prefix,
     wait_until,
 };
 
-use crate::servers::{follow, pair, promote, url};
+use crate::servers::{follow, pair, promote, takes, url};
 
 const SOON: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(6);
-
-/// Takes the lock and keeps it; whether that worked.
-async fn takes(client: &Client) -> bool {
-    let lock = client.rw_lock("one").expect("a valid name");
-    let taken = lock.write_timeout(scaled(PATIENCE)).await;
-    taken.map(std::mem::forget).is_ok()
-}
 
 /// A seed that is a master, too: it was promoted before the other was demoted, or has just come back.
 #[tokio::test]

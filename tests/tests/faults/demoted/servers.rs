@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use dlock_tests::{RedisServer, wait_until};
+use dlock::Client;
+use dlock_tests::{RedisServer, scaled, wait_until};
 
 const SOON: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A master, and a replica that follows it.
 pub(crate) async fn pair() -> (RedisServer, RedisServer) {
@@ -33,4 +35,11 @@ pub(crate) async fn follow(replica: &RedisServer, master: &RedisServer) {
 /// Makes it a master.
 pub(crate) async fn promote(server: &RedisServer) {
     let _: () = server.query(&["REPLICAOF", "NO", "ONE"]).await;
+}
+
+/// Takes the lock and keeps it; whether that worked.
+pub(crate) async fn takes(client: &Client) -> bool {
+    let lock = client.rw_lock("one").expect("a valid name");
+    let taken = lock.write_timeout(scaled(PATIENCE)).await;
+    taken.map(std::mem::forget).is_ok()
 }

@@ -3,6 +3,7 @@
 mod aborts;
 mod arguments;
 mod busy;
+mod drops;
 mod keys;
 mod lateness;
 mod loss;
@@ -14,3 +15,4 @@ mod scope;
 mod size;
 mod stage;
 mod sync;
+mod thread_ends;

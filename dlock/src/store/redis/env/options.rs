@@ -46,10 +46,16 @@ impl RedisOptions {
         }
     }
 
-    /// The addresses to start from.
-    pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
-        let seeds = self.seeds.iter();
-        seeds.map(|(host, port)| Address::new(host, *port))
+    /// The addresses to start from, each once.
+    pub(crate) fn addresses(&self) -> Vec<Address> {
+        let mut addresses = Vec::with_capacity(self.seeds.len());
+        for (host, port) in &self.seeds {
+            let address = Address::new(host, *port);
+            if !addresses.contains(&address) {
+                addresses.push(address);
+            }
+        }
+        addresses
     }
 
     /// Whether to talk to a server that one of a cluster's nodes names. Seeds are never strangers, nor is a node's own host.

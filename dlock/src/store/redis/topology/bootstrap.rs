@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::slots::Topology;
-use super::standalone::{PATIENCE, only_master};
+use super::standalone::{HEARING, PATIENCE, only_master};
 use super::survey::{AskFailure, STAGGER, ask_some};
 use crate::clock::{Instant, sleep_until};
 use crate::error::{Error, ErrorKind};
@@ -17,7 +17,7 @@ pub(super) async fn first_topology(
     env: &Arc<Env>,
     deadline: Instant,
 ) -> Result<(Topology, bool), Error> {
-    let seeds = env.options.addresses();
+    let seeds = env.options.addresses().into_iter();
     let nodes: Vec<_> = seeds.map(|seed| Node::new(seed, env)).collect();
     let mut backoff = Backoff::of_request();
     let mut heard = Heard::default();
@@ -53,16 +53,12 @@ async fn the_view(
     nodes: &[Arc<Node>],
     deadline: Instant,
 ) -> Result<View, Vec<AskFailure>> {
-    let [one, _, ..] = nodes else {
-        return Ok(first);
-    };
-    if first.epoch.is_some() {
+    if first.epoch.is_some() || nodes.len() == 1 {
         return Ok(first);
     }
-    // As long as a connection may take, and an answer on it.
-    let options = &one.env().options;
-    let patience = options.connect_timeout + options.response_timeout;
-    only_master(nodes, deadline.min(Instant::now() + patience)).await
+    // A seed that is silent must leave time for what comes after.
+    let now = Instant::now();
+    only_master(nodes, now + HEARING.min((deadline - now) / 2)).await
 }
 
 /// What it is time for.

@@ -54,16 +54,20 @@ async fn refresh(servers: &Servers) -> bool {
     let topology = servers.topology();
     let informed = servers.env().refresh.take_informed();
     let candidates = candidates(servers, &topology, informed.as_ref());
-    let known: Vec<_> = candidates.iter().chain(topology.nodes()).cloned().collect();
+    let mut known: Vec<_> = candidates.iter().chain(topology.nodes()).cloned().collect();
     let mut views = if servers.is_cluster() {
         let deadline = Instant::now() + PATIENCE;
         let asked = ask_some(candidates, 2, STAGGER, deadline).await;
         asked.unwrap_or_default()
     } else {
-        match topology.masters().first() {
-            Some(own) => Vec::from_iter(standalone::master(own, &candidates).await),
-            None => Vec::new(),
-        }
+        let master = match topology.masters().first() {
+            Some(own) => standalone::master(own, &candidates).await,
+            None => None,
+        };
+        let (view, node) = master.unzip();
+        // Another server at the same address is another node.
+        known.splice(0..0, node);
+        Vec::from_iter(view)
     };
     // A server does not become a cluster, nor a cluster a server, under a client: who says so is somebody else.
     views.retain(|view| view.epoch.is_some() == servers.is_cluster());
@@ -82,7 +86,7 @@ fn candidates(
     random::shuffle(&mut nodes);
     nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
     let connected = nodes.iter().take_while(|node| node.is_connected()).count();
-    let seeds = servers.env().options.addresses();
+    let seeds = servers.env().options.addresses().into_iter();
     let unknown: Vec<_> = seeds
         .filter(|seed| nodes.iter().all(|node| node.address() != seed))
         .map(|seed| Node::new(seed, servers.env()))

@@ -92,22 +92,19 @@ impl Topology {
 
     /// Whether the same servers serve the same slots.
     pub(super) fn same_slots(&self, other: &Self) -> bool {
-        let address = |topology: &Self, index: u16| {
+        let id = |topology: &Self, index: u16| {
             let node = topology.nodes.get(usize::from(index));
-            node.map(|node| node.address().clone())
+            node.map(|node| node.id())
         };
         if self.slots == other.slots {
             let used = self.slots.iter().filter(|index| **index != NOBODY).max();
-            return used.is_none_or(|used| {
-                (0..=*used).all(|index| address(self, index) == address(other, index))
-            });
+            return used
+                .is_none_or(|used| (0..=*used).all(|index| id(self, index) == id(other, index)));
         }
         let mut pairs: Vec<_> = self.slots.iter().zip(&other.slots).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        pairs
-            .iter()
-            .all(|(a, b)| address(self, **a) == address(other, **b))
+        pairs.iter().all(|(a, b)| id(self, **a) == id(other, **b))
     }
 }
 
