@@ -35,6 +35,7 @@ pin_project! {
     impl<F: Future, H: Holds, L, M, R> PinnedDrop for Run<F, H, L, M, R> {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
+            let _traced = this.owned.as_ref().and_then(OwnedLocks::enter_trace);
             drop_body(this.held.each(), this.innermost, this.body);
         }
     }

@@ -21,6 +21,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// twice the patience, and some time to notice.
 pub(super) const HEARING: Duration = Duration::from_secs(5);
 
+/// How soon a master is looked for again that was not found: each time that takes a connection.
+const AGAIN: Duration = Duration::from_millis(500);
+
 /// Who serves now, if that is known. It is `own` for as long as it answers now and then, also if its connections break. The
 /// others, which are listed with it, come into question when it says that it is a replica, or has said nothing for a
 /// while.
@@ -49,7 +52,11 @@ pub(super) async fn master(own: &Arc<Node>, all: &[Arc<Node>]) -> Option<(View, 
         Ok(view) => Some((view, Arc::clone(&anew))),
         Err(failure) => {
             heard.failures.push(failure);
-            heard.only().ok()
+            let found = heard.only().ok();
+            if found.is_none() {
+                sleep(AGAIN).await;
+            }
+            found
         }
     }
 }
