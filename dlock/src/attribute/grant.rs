@@ -1,5 +1,9 @@
 //! Locks that were had, and what happens under them.
 
+use std::task::Poll;
+
+use futures_util::future::{Either, ready};
+
 use super::holds::first_loss;
 use super::owned::{End, OwnedLocks};
 use super::{Held, Holds, Loss, Run, context};
@@ -67,8 +71,11 @@ impl<H: Holds> Grant<H> {
             lost,
             body,
             self.owned,
-            // Boxed, as it lies beside the body, and the bodies of nested calls in one another.
-            |owned: OwnedLocks, end| Box::pin(owned.release(end)),
+            |mut owned: OwnedLocks, end| match owned.release_at_once(end) {
+                Poll::Ready(noticed) => Either::Left(ready(noticed)),
+                // Boxed, as it lies beside the body, and the bodies of nested calls in one another.
+                Poll::Pending => Either::Right(Box::pin(owned.release(end))),
+            },
         )
     }
 

@@ -1,6 +1,7 @@
 //! The locks of one call.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use futures_util::future::join_all;
 
@@ -38,6 +39,20 @@ impl Owned {
     async fn release(mut self, end: End) -> Option<Error> {
         self.held.end();
         let released = self.share.as_mut()?.release_in_place().await;
+        self.loss(released, end)
+    }
+
+    /// The same if that takes no time; otherwise nothing is done.
+    fn release_at_once(&mut self, end: End) -> Poll<Option<Error>> {
+        let Some(share) = self.share.as_mut().filter(|share| share.is_at_hand()) else {
+            return Poll::Pending;
+        };
+        self.held.end();
+        let released = share.release_at_once();
+        Poll::Ready(self.loss(released, end))
+    }
+
+    fn loss(&self, released: Result<(), Error>, end: End) -> Option<Error> {
         let loss = released.err().filter(Error::is_lost)?;
         if end == End::OfItself {
             self.held.ended_late();
@@ -94,6 +109,15 @@ impl OwnedLocks {
     pub(super) fn enter_trace(&self) -> Option<Entered<'_>> {
         let last = self.more.last().or(self.first.as_ref());
         last?.share.as_ref()?.enter_trace()
+    }
+
+    /// Releases the only lock, or none, if that takes no time; otherwise nothing is done. The loss, if it was lost.
+    pub(super) fn release_at_once(&mut self, end: End) -> Poll<Option<Error>> {
+        match &mut self.first {
+            None => Poll::Ready(None),
+            Some(only) if self.more.is_empty() => only.release_at_once(end),
+            Some(_) => Poll::Pending,
+        }
     }
 
     /// The loss of a lock, if one was lost.

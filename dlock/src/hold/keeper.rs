@@ -10,7 +10,7 @@ use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Reply, Stray};
-use crate::store::{Store, Timeouts};
+use crate::store::{Answer, Store, Timeouts};
 
 /// How often somebody looks who waits for the last hold to end.
 const LOOK: Duration = Duration::from_millis(5);
@@ -64,9 +64,18 @@ impl Keeper {
         let _pending = self.releases.begin();
         let op = release::of(hold);
         let answer = self.store.call(&hold.key, &op, || self.deadline()).await?;
-        let gone = answer.reply == Reply::Gone && !answer.resent;
-        // Beyond the deadline it is gone because the release took that long.
-        Ok(!gone || BootInstant::now() >= hold.deadline())
+        Ok(was_held(hold, &answer))
+    }
+
+    /// Whether the server can be told without waiting.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        self.store.is_at_hand()
+    }
+
+    /// The same where it can.
+    pub(crate) fn give_back_at_once(&self, hold: &Hold) -> Option<bool> {
+        let answer = self.store.call_at_once(&hold.key, || release::of(hold))?;
+        Some(was_held(hold, &answer))
     }
 
     /// Gives an ended hold back in the background.
@@ -135,4 +144,11 @@ impl Keeper {
     pub(crate) async fn flush(&self) {
         self.releases.flush().await;
     }
+}
+
+/// Whether a hold that has been given back was held to the end.
+fn was_held(hold: &Hold, answer: &Answer) -> bool {
+    let gone = answer.reply == Reply::Gone && !answer.resent;
+    // Beyond the deadline it is gone because the release took that long.
+    !gone || BootInstant::now() >= hold.deadline()
 }

@@ -131,11 +131,26 @@ impl Store {
     ) -> Result<Answer, Error> {
         let answer = match self {
             Self::Memory(store, _) => remember(store, key, op),
-            // Boxed: what is on its way over the network takes a multiple of all else, and would be moved with it.
-            Self::Redis(store) => Box::pin(store.call(key, op, deadline())).await?,
+            Self::Redis(store) => store.call(key, op, deadline()).await?,
         };
         metrics::command(op.name(), answer.sent_at);
         Ok(answer)
+    }
+
+    /// Whether operations take no time.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        matches!(self, Self::Memory(..))
+    }
+
+    /// The same where they take none: without a future, in which there is room for all that Redis may need.
+    pub(crate) fn call_at_once(&self, key: &LockKey, op: impl FnOnce() -> Op) -> Option<Answer> {
+        let Self::Memory(store, _) = self else {
+            return None;
+        };
+        let op = op();
+        let answer = remember(store, key, &op);
+        metrics::command(op.name(), answer.sent_at);
+        Some(answer)
     }
 
     /// Where a slot lives now.

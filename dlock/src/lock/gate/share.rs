@@ -121,18 +121,45 @@ impl Share {
         }
     }
 
+    /// Whether a release takes no time.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        self.gates.keeper().is_at_hand()
+    }
+
+    /// Releases what is about to be dropped, which does what this cannot do without waiting.
+    pub(crate) fn release_at_once(&mut self) -> Result<(), Error> {
+        let released = self.part().and_then(|owed| {
+            let held = owed.then(|| self.gates.keeper().give_back_at_once(&self.hold));
+            held.flatten().map_or(Ok(()), |held| self.told(held))
+        });
+        released.inspect_err(metrics::failed)
+    }
+
     async fn give_back(&mut self) -> Result<(), Error> {
+        if !self.part()? {
+            return Ok(());
+        }
+        let held = self.gates.keeper().give_back(&self.hold).await?;
+        self.told(held)
+    }
+
+    /// Ends what there is on this side; whether the server must now be told. An error if the hold was lost.
+    fn part(&mut self) -> Result<bool, Error> {
         let loss = self.hold.check();
         if !self.leave() {
-            return loss;
+            return loss.map(|()| false);
         }
         let was_live = self.end();
         self.owed = true;
         loss?;
         if !was_live {
-            return self.hold.check();
+            return self.hold.check().map(|()| false);
         }
-        let held = self.gates.keeper().give_back(&self.hold).await?;
+        Ok(true)
+    }
+
+    /// The server has been told.
+    fn told(&mut self, held: bool) -> Result<(), Error> {
         self.owed = false;
         if held {
             return Ok(());
