@@ -14,7 +14,7 @@ use crate::{Client, Error};
 #[derive(Debug)]
 pub(super) struct Owned {
     held: Held,
-    share: Option<Share>,
+    share: Share,
 }
 
 impl Owned {
@@ -27,7 +27,7 @@ impl Owned {
                 share.token(),
                 before,
             ),
-            share: Some(share),
+            share,
         }
     }
 
@@ -38,17 +38,17 @@ impl Owned {
     /// The loss of the lock, if it was lost. Of other failures the client keeps a record, and tries again.
     async fn release(mut self, end: End) -> Option<Error> {
         self.held.end();
-        let released = self.share.as_mut()?.release_in_place().await;
+        let released = self.share.release_in_place().await;
         self.loss(released, end)
     }
 
     /// The same if that takes no time; otherwise nothing is done.
     fn release_at_once(&mut self, end: End) -> Poll<Option<Error>> {
-        let Some(share) = self.share.as_mut().filter(|share| share.is_at_hand()) else {
+        if !self.share.is_at_hand() {
             return Poll::Pending;
-        };
+        }
         self.held.end();
-        let released = share.release_at_once();
+        let released = self.share.release_at_once();
         Poll::Ready(self.loss(released, end))
     }
 
@@ -108,7 +108,7 @@ impl OwnedLocks {
     /// What this thread does is done under the lock that was taken last, as traces tell.
     pub(super) fn enter_trace(&self) -> Option<Entered<'_>> {
         let last = self.more.last().or(self.first.as_ref());
-        last?.share.as_ref()?.enter_trace()
+        last?.share.enter_trace()
     }
 
     /// Releases the only lock, or none, if that takes no time; otherwise nothing is done. The loss, if it was lost.

@@ -128,14 +128,13 @@ where
     }
 }
 
-/// Whether this goes on where the outer calls go on whose locks it has entered again, and the one that does not otherwise.
+/// An outer call's lock, entered again here, whose call this has left: it goes on elsewhere.
 fn left(held: &[Held]) -> Option<&Held> {
     let mut outer = held.iter().filter(|held| held.is_of_outer_call());
     outer.find(|held| !context::is_within(held))
 }
 
-/// Drops the body under its lock: a destructor may enter that again. It goes when the lock does not belong to it any more,
-/// too, and then without.
+/// Drops the body under its lock, which a destructor may enter again; without it where the outer call has been left.
 fn drop_body<F>(held: &[Held], innermost: &mut Option<Held>, mut body: Pin<&mut Option<F>>) {
     if body.is_some() {
         let _current = match left(held) {

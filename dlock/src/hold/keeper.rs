@@ -74,7 +74,8 @@ impl Keeper {
 
     /// The same where it can.
     pub(crate) fn give_back_at_once(&self, hold: &Hold) -> Option<bool> {
-        let answer = self.store.call_at_once(&hold.key, || release::of(hold))?;
+        let op = release::of(hold);
+        let answer = self.store.call_at_once(&hold.key, &op)?;
         Some(was_held(hold, &answer))
     }
 

@@ -143,12 +143,11 @@ impl Store {
     }
 
     /// The same where they take none: without a future, in which there is room for all that Redis may need.
-    pub(crate) fn call_at_once(&self, key: &LockKey, op: impl FnOnce() -> Op) -> Option<Answer> {
+    pub(crate) fn call_at_once(&self, key: &LockKey, op: &Op) -> Option<Answer> {
         let Self::Memory(store, _) = self else {
             return None;
         };
-        let op = op();
-        let answer = remember(store, key, &op);
+        let answer = remember(store, key, op);
         metrics::command(op.name(), answer.sent_at);
         Some(answer)
     }

@@ -126,13 +126,19 @@ impl Share {
         self.gates.keeper().is_at_hand()
     }
 
-    /// Releases what is about to be dropped, which does what this cannot do without waiting.
+    /// Releases what is about to be dropped, if that takes no time; otherwise the drop does.
     pub(crate) fn release_at_once(&mut self) -> Result<(), Error> {
-        let released = self.part().and_then(|owed| {
-            let held = owed.then(|| self.gates.keeper().give_back_at_once(&self.hold));
-            held.flatten().map_or(Ok(()), |held| self.told(held))
-        });
-        released.inspect_err(metrics::failed)
+        self.give_back_at_once().inspect_err(metrics::failed)
+    }
+
+    fn give_back_at_once(&mut self) -> Result<(), Error> {
+        if !self.part()? {
+            return Ok(());
+        }
+        match self.gates.keeper().give_back_at_once(&self.hold) {
+            Some(held) => self.told(held),
+            None => Ok(()),
+        }
     }
 
     async fn give_back(&mut self) -> Result<(), Error> {

@@ -44,21 +44,19 @@ pub(super) async fn master(own: &Arc<Node>, all: &[Arc<Node>]) -> Option<(View, 
     let back = pin!(ask_until(&anew, now + PATIENCE, is_down));
     let heard = pin!(hear(&others, now + HEARING));
     let (back, mut heard) = match select(back, heard).await {
-        Either::Left((Ok(view), _)) => (Ok(view), Heard::default()),
-        Either::Left((back, heard)) => (back, heard.await),
+        Either::Left((Ok(view), _)) => return Some((view, Arc::clone(&anew))),
+        Either::Left((Err(failure), heard)) => (Err(failure), heard.await),
         Either::Right((heard, back)) => (back.await, heard),
     };
     match back {
-        Ok(view) => Some((view, Arc::clone(&anew))),
-        Err(failure) => {
-            heard.failures.push(failure);
-            let found = heard.only().ok();
-            if found.is_none() {
-                sleep(AGAIN).await;
-            }
-            found
-        }
+        Ok(view) => return Some((view, Arc::clone(&anew))),
+        Err(failure) => heard.failures.push(failure),
     }
+    let found = heard.only().ok();
+    if found.is_none() {
+        sleep(AGAIN).await;
+    }
+    found
 }
 
 /// The only one of these that takes itself for the master.
@@ -72,13 +70,13 @@ pub(super) async fn only_master(
 
 /// What several servers have said of themselves.
 #[derive(Default)]
-struct Heard {
+struct Answers {
     /// Who takes themselves for masters.
     masters: Vec<(View, Arc<Node>)>,
     failures: Vec<AskFailure>,
 }
 
-impl Heard {
+impl Answers {
     /// The only master. One that refuses the login may be one, too.
     fn only(mut self) -> Result<(View, Arc<Node>), Vec<AskFailure>> {
         if let [(a, _), (b, _), ..] = self.masters.as_slice() {
@@ -101,9 +99,9 @@ impl Heard {
 }
 
 /// Hears all of them, but those that do not run.
-async fn hear(nodes: &[Arc<Node>], until: Instant) -> Heard {
+async fn hear(nodes: &[Arc<Node>], until: Instant) -> Answers {
     let asked = nodes.iter().map(|node| ask_until(node, until, is_down));
-    let mut heard = Heard::default();
+    let mut heard = Answers::default();
     for (node, answer) in nodes.iter().zip(join_all(asked).await) {
         match answer {
             Ok(view) => heard.masters.push((view, Arc::clone(node))),
