@@ -93,7 +93,7 @@ pub mod __internals {
         ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray,
     };
     pub use crate::store::{
-        Answer, Counter, Endpoint, Listener, MemoryStore, Origin, Password, Pem, Post,
+        Answer, Counter, Endpoint, Keys, Listener, MemoryStore, Origin, Password, Pem, Post,
         RedisListening, RedisNodeId, RedisOptions, RedisStats, RedisStore, Script, ScriptLoad,
         ServerClock, Trust, Wakeups, decode, encode, encode_plain, script_source,
     };
