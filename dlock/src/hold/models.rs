@@ -44,7 +44,7 @@ pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
         start: Start::Lease(BootInstant::now()),
         stray_until: None,
     };
-    let metrics = metrics::for_label(&"model".into());
+    let metrics = metrics::for_label(&"model".into(), crate::kind::Kind::Rw);
     Arc::new(Hold::new(key(), terms, metrics, granted))
 }
 

@@ -49,7 +49,7 @@ impl Handle {
         let deadline = || Instant::now() + self.commons.timeouts.retry_for;
         let answer = self.commons.store.call(&self.key, &Op::Inspect, deadline);
         match answer.await?.reply {
-            Reply::Info(info) => Ok(info),
+            Reply::Info(info) => Ok(info.of_kind(self.key.kind())),
             _ => Err(Error::unexpected_reply(self.key.name())),
         }
     }
