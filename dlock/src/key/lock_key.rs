@@ -82,7 +82,7 @@ impl LockKey {
             .map_err(|_| Error::new(ErrorKind::InvalidConfig, "the prefix is too long"))?;
         let slot = Slot::of_tag(tag.unwrap_or(name));
         Ok(Self {
-            hash: hash_of(&record) ^ u64::from(kind == Kind::FencedMutex),
+            hash: hash_of(&record),
             prefix_len,
             wrapped,
             apart: wrapped && name.contains(['{', '}']) && Slot::of(&record) != slot,
@@ -180,9 +180,10 @@ impl LockKey {
     }
 }
 
+/// The same lock on the server: with a token or without, a mutex is one.
 impl PartialEq for LockKey {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.kind == other.kind && self.record == other.record
+        self.hash == other.hash && self.record == other.record
     }
 }
 

@@ -50,7 +50,7 @@ async fn find_a_way(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Shar
         // Re-entry is for the server to judge, so explicit owners do not share.
         return alone(lock, mode, wait).await;
     }
-    let terms = lock.settings.terms(mode);
+    let terms = lock.settings.terms(lock.key.kind(), mode);
     let gates = &lock.commons.gates;
     let entry = gates.enter(&lock.key, terms, wait.may_wait());
     let contended = !matches!(entry, Entry::Turn(_));
