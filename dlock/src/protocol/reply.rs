@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::HoldId;
-use crate::kind::Kind;
 use crate::mode::Mode;
 use crate::token::{FencingToken, ServerToken};
 
@@ -65,17 +64,6 @@ impl LockInfo {
     #[must_use]
     pub fn waiter_count(&self) -> u64 {
         self.waiters.len() as u64 + self.more_waiters
-    }
-
-    /// The same as the string of a mutex tells it: neither tokens of holds, nor since when there are such.
-    pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
-        if kind.is_mutex() {
-            for hold in &mut self.holders {
-                (hold.token, hold.held_for) = (None, None);
-            }
-        }
-        self.last_token = self.last_token.filter(|_| kind.has_tokens());
-        self
     }
 
     /// How the lock is held now; `None` if it is free.

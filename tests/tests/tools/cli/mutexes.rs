@@ -126,7 +126,7 @@ async fn the_hold_of_another_program_is_shown_and_left_alone() {
 
     let waiting = tool.start(&["--key", &name, "--mutex"], "echo ready=1");
     wait_until(WITHIN, "it says for whom it waits", || async {
-        waiting.errors().contains("held by another program")
+        waiting.output().contains("held by another program")
     })
     .await;
     let () = redis::cmd("DEL")
