@@ -297,7 +297,7 @@ impl Mutex {
         let mut info = self.beside.inspect(at.now);
         for (hold, held) in info.holders.iter_mut().zip(&self.held) {
             hold.id = held.value.to_string();
-            hold.held_for = Duration::ZERO;
+            (hold.token, hold.held_for) = (None, None);
         }
         info
     }
