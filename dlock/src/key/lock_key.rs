@@ -82,7 +82,7 @@ impl LockKey {
             .map_err(|_| Error::new(ErrorKind::InvalidConfig, "the prefix is too long"))?;
         let slot = Slot::of_tag(tag.unwrap_or(name));
         Ok(Self {
-            hash: hash_of(&record) ^ u64::from(kind == Kind::FencedMutex),
+            hash: hash_of(&record),
             prefix_len,
             wrapped,
             apart: wrapped && name.contains(['{', '}']) && Slot::of(&record) != slot,
@@ -131,6 +131,12 @@ impl LockKey {
         &self.record
     }
 
+    /// Whether whoever has one of them keeps the other taken.
+    pub(crate) fn is_same_lock(&self, other: &Self) -> bool {
+        self == other
+            || self.kind.is_mutex() && other.kind.is_mutex() && self.record == other.record
+    }
+
     /// Whether a mutex can have no hash beside it, as the two would be in different slots.
     pub(crate) fn is_apart(&self) -> bool {
         self.apart
@@ -174,9 +180,10 @@ impl LockKey {
     }
 }
 
+/// The same lock on the server: with a token or without, a mutex is one.
 impl PartialEq for LockKey {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.kind == other.kind && self.record == other.record
+        self.hash == other.hash && self.record == other.record
     }
 }
 
