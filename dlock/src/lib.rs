@@ -51,6 +51,7 @@ mod error;
 pub mod guide;
 mod hold;
 mod key;
+mod kind;
 mod lease;
 mod lock;
 pub mod metrics;
@@ -74,8 +75,9 @@ pub use client::{Client, ClientBuilder, install, installed};
 pub use dlock_macros::distributed_lock;
 pub use error::{Error, ErrorKind, LossReason, Step};
 pub use key::{LockKey, MAX_NAME_BYTES};
+pub use kind::Kind;
 pub use lease::{DEFAULT_LEASE, MAX_LEASE, MIN_LEASE};
-pub use lock::{ReadGuard, RwLock, WriteGuard};
+pub use lock::{FencedMutex, FencedMutexGuard, Mutex, MutexGuard, ReadGuard, RwLock, WriteGuard};
 pub use mode::Mode;
 pub use protocol::{HoldInfo, LockInfo, WaiterInfo};
 pub use slot::Slot;
@@ -91,14 +93,14 @@ pub mod __internals {
         ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray,
     };
     pub use crate::store::{
-        Answer, Counter, Endpoint, Listener, MemoryStore, Origin, Password, Pem, Post,
+        Answer, Counter, Endpoint, Keys, Listener, MemoryStore, Origin, Password, Pem, Post,
         RedisListening, RedisNodeId, RedisOptions, RedisStats, RedisStore, Script, ScriptLoad,
         ServerClock, Trust, Wakeups, decode, encode, encode_plain, script_source,
     };
 
     pub use crate::token::ServerToken;
 
-    use crate::{Error, LockKey};
+    use crate::{Error, Kind, LockKey};
 
     /// A checked key without a client.
     ///
@@ -106,6 +108,14 @@ pub mod __internals {
     /// As for the names given to a client.
     pub fn lock_key(prefix: &str, name: &str) -> Result<LockKey, Error> {
         LockKey::new(prefix, name)
+    }
+
+    /// The same for a mutex.
+    ///
+    /// # Errors
+    /// As for the names given to a client.
+    pub fn mutex_key(kind: Kind, prefix: &str, name: &str) -> Result<LockKey, Error> {
+        LockKey::mutex(kind, prefix, name)
     }
 }
 

@@ -10,6 +10,9 @@ impl ServerToken {
     /// From here on there are no fencing tokens that fit a signed 64-bit integer.
     const END: u64 = 1 << 52;
 
+    /// That of a grant which has none, and is smaller than all others.
+    pub(crate) const NONE: Self = Self(0);
+
     /// A number that is known to be one.
     #[must_use]
     pub const fn new(token: u64) -> Self {

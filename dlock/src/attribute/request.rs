@@ -13,7 +13,7 @@ use super::wanted::Wanted;
 use super::{AsClient, Grant, Held};
 use crate::lock::Wait;
 use crate::testing;
-use crate::{Client, Error, Mode};
+use crate::{Client, Error, Kind, Mode};
 
 /// Locks to take, as the arguments of the attribute say. `N` says whether one or several.
 #[derive(Debug)]
@@ -146,6 +146,7 @@ impl<N> Request<N> {
             names,
             client: None,
             wanted: Wanted {
+                kind: Kind::Rw,
                 mode,
                 lease: None,
                 max_hold: None,

@@ -6,8 +6,8 @@ use super::context::reenter;
 use super::owned::{Owned, OwnedLocks};
 use super::wanted::{Wanted, contended};
 use super::{Grant, Held};
-use crate::lock::Share;
-use crate::{Client, Error, RwLock, testing};
+use crate::lock::{Handle, Share};
+use crate::{Client, Error, testing};
 
 /// Takes the locks called `names`, each once, even if it is spelled in two ways (`a` and `{a}`).
 ///
@@ -19,11 +19,11 @@ pub(super) async fn take_all(
     names: Vec<(String, &'static str)>,
     wanted: &Wanted,
 ) -> Result<Grant<Vec<Held>>, Error> {
-    let written: Vec<RwLock> = names
+    let written: Vec<Handle> = names
         .iter()
         .map(|(name, label)| wanted.lock(&client, name, label))
         .collect::<Result<_, _>>()?;
-    let mut sorted: Vec<&RwLock> = written.iter().collect();
+    let mut sorted: Vec<&Handle> = written.iter().collect();
     // By key: one lock may go by several names.
     sorted.sort_unstable_by_key(|lock| lock.key().as_str());
     sorted.dedup_by_key(|lock| lock.key().as_str());
@@ -65,7 +65,7 @@ pub(super) async fn take_all(
     ))
 }
 
-async fn take_missing(locks: &[&RwLock], wanted: &Wanted) -> Result<Vec<Share>, Error> {
+async fn take_missing(locks: &[&Handle], wanted: &Wanted) -> Result<Vec<Share>, Error> {
     let wait = wanted.wait.begin();
     let mut shares = if locks.len() > 1 {
         take_free(locks, wanted).await?
@@ -79,7 +79,7 @@ async fn take_missing(locks: &[&RwLock], wanted: &Wanted) -> Result<Vec<Share>, 
 }
 
 /// The locks before the first that is not free.
-async fn take_free(locks: &[&RwLock], wanted: &Wanted) -> Result<Vec<Share>, Error> {
+async fn take_free(locks: &[&Handle], wanted: &Wanted) -> Result<Vec<Share>, Error> {
     let asked = join_all(locks.iter().map(|lock| wanted.try_take(lock))).await;
     let taken: Vec<Option<Share>> = asked.into_iter().collect::<Result<_, _>>()?;
     let free = taken.iter().take_while(|share| share.is_some()).count();

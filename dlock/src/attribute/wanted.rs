@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use super::context::{current, reenter};
-use crate::lock::{Share, Wait};
-use crate::{Client, Error, ErrorKind, Mode, RwLock};
+use crate::lock::{Handle, Share, Wait};
+use crate::{Client, Error, ErrorKind, Kind, Mode};
 
 /// The arguments of the attribute that are the same for each of its locks.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
+    pub(super) kind: Kind,
     pub(super) mode: Mode,
     pub(super) lease: Option<Duration>,
     pub(super) max_hold: Option<Duration>,
@@ -23,8 +24,8 @@ impl Wanted {
         client: &Client,
         name: &str,
         label: &'static str,
-    ) -> Result<RwLock, Error> {
-        let mut lock = client.rw_lock(name)?.label(label);
+    ) -> Result<Handle, Error> {
+        let mut lock = client.handle(self.kind, name)?.label(label);
         if let Some(lease) = self.lease {
             lock = lock.lease(lease);
         }
@@ -44,7 +45,7 @@ impl Wanted {
         names: impl IntoIterator<Item = &'a str>,
     ) -> bool {
         let enters = |name| {
-            let lock = client.rw_lock(name)?;
+            let lock = client.handle(self.kind, name)?;
             reenter(client, lock.key(), self.mode)
         };
         names
@@ -53,18 +54,18 @@ impl Wanted {
     }
 
     /// One lock, or an error if it is not had within `wait`.
-    pub(super) async fn take(&self, lock: &RwLock, wait: Wait) -> Result<Share, Error> {
+    pub(super) async fn take(&self, lock: &Handle, wait: Wait) -> Result<Share, Error> {
         let share = lock.acquire(self.mode, wait).await?;
         share.ok_or_else(|| contended(lock))
     }
 
     /// One lock if it is free.
-    pub(super) async fn try_take(&self, lock: &RwLock) -> Result<Option<Share>, Error> {
+    pub(super) async fn try_take(&self, lock: &Handle) -> Result<Option<Share>, Error> {
         lock.acquire(self.mode, Wait::No).await
     }
 }
 
-pub(super) fn contended(lock: &RwLock) -> Error {
+pub(super) fn contended(lock: &Handle) -> Error {
     Error::new(
         ErrorKind::Contended,
         format!(

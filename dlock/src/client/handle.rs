@@ -8,7 +8,8 @@ use super::ClientBuilder;
 use super::inner::Inner;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::lock::{RwLock, Settings};
+use crate::kind::Kind;
+use crate::lock::{Handle, Mutex, RwLock, Settings};
 
 /// A connection to where locks live. Cheap to clone; all clones share their connections and
 /// background tasks.
@@ -80,10 +81,28 @@ impl Client {
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name that is empty, longer than 512
     /// bytes, or whose braces do not make a hash tag.
     pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
+        self.handle(Kind::Rw, name.as_ref()).map(RwLock::new)
+    }
+
+    /// A handle to the mutex that is the string key of this name, which programs in other languages may take as well:
+    /// `SET name token NX PX ..`. The key is the name, as it is: no prefix, no braces. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name that is empty or longer than 512 bytes.
+    pub fn mutex(&self, name: impl AsRef<str>) -> Result<Mutex, Error> {
+        self.handle(Kind::Mutex, name.as_ref()).map(Mutex::new)
+    }
+
+    /// A lock of any kind.
+    pub(crate) fn handle(&self, kind: Kind, name: &str) -> Result<Handle, Error> {
         let config = &self.inner.config;
-        let key = LockKey::new(&config.prefix, name.as_ref())?;
+        let key = match kind {
+            Kind::Rw => LockKey::new(&config.prefix, name)?,
+            kind => LockKey::mutex(kind, &config.prefix, name)?,
+        };
         let settings = Settings::new(config.lease, config.max_hold);
-        Ok(RwLock::new(Arc::clone(&self.inner.locks), key, settings))
+        Ok(Handle::new(Arc::clone(&self.inner.locks), key, settings))
     }
 
     /// Ends well: no new locks are given (also to those who wait, and inside of functions that hold one), what holds a

@@ -6,6 +6,7 @@ use super::Client;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
+use crate::kind::Kind;
 use crate::metrics;
 
 impl Client {
@@ -40,12 +41,43 @@ impl Client {
     /// # }
     /// ```
     pub async fn list(&self, pattern: &str) -> Result<Vec<String>, Error> {
-        let keys = self.all_keys().await.inspect_err(metrics::failed)?;
+        self.list_kind(Kind::Rw, pattern).await
+    }
+
+    /// The same of mutexes, as far as dlock keeps anything beside them: those that have a fencing token or for which somebody
+    /// waits, or did so a minute ago at most. A mutex for which nobody waits is just a string like others.
+    ///
+    /// # Errors
+    ///
+    /// As [`list`](Self::list).
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let _guard = client.mutex("order:42")?.fenced()?.lock().await?;
+    /// assert_eq!(client.list_mutexes("order:*").await?, ["order:42"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn list_mutexes(&self, pattern: &str) -> Result<Vec<String>, Error> {
+        self.list_kind(Kind::Mutex, pattern).await
+    }
+
+    async fn list_kind(&self, kind: Kind, pattern: &str) -> Result<Vec<String>, Error> {
+        let stem = LockKey::stem(kind, &self.inner.config.prefix);
+        let keys = self.all_keys(&stem).await.inspect_err(metrics::failed)?;
         let pattern = WildMatch::new(pattern);
         let prefix = &self.inner.config.prefix;
         let mut names: Vec<String> = keys
             .iter()
-            .filter_map(|key| LockKey::read(prefix, key))
+            .filter_map(|key| LockKey::read(kind, prefix, key))
             .filter(|key| pattern.matches(key.name()))
             .map(|key| key.name().to_owned())
             .collect();
@@ -53,10 +85,9 @@ impl Client {
         Ok(names)
     }
 
-    async fn all_keys(&self) -> Result<Vec<String>, Error> {
+    async fn all_keys(&self, stem: &str) -> Result<Vec<String>, Error> {
         self.inner.locks.check_open()?;
-        let stem = [&self.inner.config.prefix, ":"].concat();
         let deadline = Instant::now() + self.inner.config.timeouts.retry_for;
-        self.inner.locks.store.keys(&stem, deadline).await
+        self.inner.locks.store.keys(stem, deadline).await
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::map::hash_of;
 use crate::error::{Error, ErrorKind, Quoted};
+use crate::kind::Kind;
 use crate::slot::{Slot, hash_tag};
 
 /// The longest lock name, in bytes.
@@ -12,7 +13,7 @@ pub const MAX_NAME_BYTES: usize = 512;
 
 /// A checked lock name with its key and slot.
 ///
-/// The name `order:42` becomes the key `dlock:{order:42}`, so that everything of one lock shares a
+/// The name `order:42` of a read/write lock becomes the key `dlock:{order:42}`, so that everything of one lock shares a
 /// slot. A name that brings a hash tag keeps it: `{tenant:7}:order:1` becomes
 /// `dlock:{tenant:7}:order:1`, next to the tenant's data. (So `a` and `{a}` name the same lock.)
 ///
@@ -28,48 +29,111 @@ pub const MAX_NAME_BYTES: usize = 512;
 /// ```
 #[derive(Clone)]
 pub struct LockKey {
-    text: Arc<str>,
+    /// The key of the hash: all of a read/write lock, and what dlock keeps beside a mutex.
+    record: Arc<str>,
     prefix_len: u16,
     wrapped: bool,
+    /// Whether the braces of a mutex' name put it into another slot than any hash beside it.
+    apart: bool,
+    kind: Kind,
     slot: Slot,
     hash: u64,
+}
+
+/// What stands between the prefix and the name.
+fn separator(kind: Kind) -> &'static str {
+    if kind.is_mutex() { "~m:" } else { ":" }
 }
 
 impl LockKey {
     /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`].
     pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
         let tag = check_name(name)?;
+        if tag.is_none() && name.bytes().any(|byte| matches!(byte, b'{' | b'}')) {
+            return Err(refused(
+                name,
+                "has a brace but no hash tag; write a non-empty `{tag}`, or leave the braces out",
+            ));
+        }
+        Self::of_kind(Kind::Rw, prefix, name, tag)
+    }
+
+    /// The same for a mutex, whose key is its name.
+    pub(crate) fn mutex(kind: Kind, prefix: &str, name: &str) -> Result<Self, Error> {
+        let key = Self::of_kind(kind, prefix, name, check_name(name)?)?;
+        if key.apart && kind.has_tokens() {
+            return Err(refused(
+                name,
+                "has braces that keep its token out of its slot; write a non-empty `{tag}`, or leave the braces out",
+            ));
+        }
+        Ok(key)
+    }
+
+    fn of_kind(kind: Kind, prefix: &str, name: &str, tag: Option<&str>) -> Result<Self, Error> {
         let wrapped = tag.is_none();
-        let mut text = String::with_capacity(prefix.len() + name.len() + 3);
-        text.push_str(prefix);
-        text.push_str(if wrapped { ":{" } else { ":" });
-        text.push_str(name);
-        text.push_str(if wrapped { "}" } else { "" });
+        let mut record = String::with_capacity(prefix.len() + name.len() + 5);
+        record.push_str(prefix);
+        record.push_str(separator(kind));
+        record.push_str(if wrapped { "{" } else { "" });
+        record.push_str(name);
+        record.push_str(if wrapped { "}" } else { "" });
         let prefix_len = u16::try_from(prefix.len())
             .map_err(|_| Error::new(ErrorKind::InvalidConfig, "the prefix is too long"))?;
+        let slot = Slot::of_tag(tag.unwrap_or(name));
         Ok(Self {
-            hash: hash_of(&text),
-            text: text.into(),
+            hash: hash_of(&record) ^ u64::from(kind == Kind::FencedMutex),
             prefix_len,
             wrapped,
-            slot: Slot::of_tag(tag.unwrap_or(name)),
+            apart: wrapped && name.contains(['{', '}']) && Slot::of(&record) != slot,
+            kind,
+            slot,
+            record: record.into(),
         })
     }
 
-    /// Reads what [`as_str`](Self::as_str) writes; `None` if it is no lock under this prefix.
-    pub(crate) fn read(prefix: &str, text: &str) -> Option<Self> {
-        let tagged = text.strip_prefix(prefix)?.strip_prefix(':')?;
-        let inner = tagged.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
-        let key = Self::new(prefix, inner.unwrap_or(tagged)).ok();
-        let key = key.filter(|key| key.as_str() == text);
-        key.or_else(|| Self::new(prefix, tagged).ok())
-            .filter(|key| key.as_str() == text)
+    /// What the hashes of all locks of a kind start with.
+    pub(crate) fn stem(kind: Kind, prefix: &str) -> String {
+        [prefix, separator(kind)].concat()
     }
 
-    /// The key of the lock's hash.
+    /// Reads what [`record`](Self::record) writes; `None` if it is no lock of this kind under this prefix.
+    pub(crate) fn read(kind: Kind, prefix: &str, text: &str) -> Option<Self> {
+        let make = |name: &str| {
+            let key = match kind {
+                Kind::Rw => Self::new(prefix, name),
+                kind => Self::mutex(kind, prefix, name),
+            };
+            key.ok().filter(|key| key.record() == text)
+        };
+        let tagged = text.strip_prefix(prefix)?.strip_prefix(separator(kind))?;
+        let inner = tagged.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
+        inner.and_then(make).or_else(|| make(tagged))
+    }
+
+    /// The lock's key on the server: that of its hash, or of a mutex' string, which is its name.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.text
+        match self.kind {
+            Kind::Rw => &self.record,
+            Kind::Mutex | Kind::FencedMutex => self.name(),
+        }
+    }
+
+    /// What kind of lock it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The key of the hash: of a read/write lock, or beside a mutex.
+    pub(crate) fn record(&self) -> &str {
+        &self.record
+    }
+
+    /// Whether a mutex can have no hash beside it, as the two would be in different slots.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.apart
     }
 
     /// The lock's name as the caller gave it.
@@ -96,18 +160,23 @@ impl LockKey {
 
     /// The prefix in front of the name.
     pub(crate) fn prefix(&self) -> &str {
-        &self.text[..usize::from(self.prefix_len)]
+        &self.record[..usize::from(self.prefix_len)]
+    }
+
+    /// What follows the prefix in the key of the hash, and in channels.
+    pub(crate) fn suffix(&self) -> &str {
+        &self.record[usize::from(self.prefix_len)..]
     }
 
     /// The name with its hash tag.
     pub(crate) fn tagged(&self) -> &str {
-        &self.text[usize::from(self.prefix_len) + 1..]
+        &self.suffix()[separator(self.kind).len()..]
     }
 }
 
 impl PartialEq for LockKey {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.text == other.text
+        self.hash == other.hash && self.kind == other.kind && self.record == other.record
     }
 }
 
@@ -121,37 +190,38 @@ impl std::hash::Hash for LockKey {
 
 impl fmt::Debug for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LockKey").field(&self.text).finish()
+        f.debug_tuple("LockKey").field(&self.as_str()).finish()
     }
 }
 
 impl fmt::Display for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.as_str())
     }
 }
 
 /// The hash tag of the name; `None` if it needs to be wrapped in braces to become one.
 fn check_name(name: &str) -> Result<Option<&str>, Error> {
-    let refuse = |why: &str| {
-        Err(Error::new(
-            ErrorKind::InvalidKey,
-            format!("lock name `{}` {why}", Quoted(name)),
-        ))
-    };
     if name.is_empty() {
-        return refuse("is empty; name the thing it guards, such as `order:42`");
+        return Err(refused(
+            name,
+            "is empty; name the thing it guards, such as `order:42`",
+        ));
     }
     if name.len() > MAX_NAME_BYTES {
-        return refuse("is longer than 512 bytes; use an id or a hash of the long part");
+        return Err(refused(
+            name,
+            "is longer than 512 bytes; use an id or a hash of the long part",
+        ));
     }
-    let tag = hash_tag(name);
-    if tag.is_none() && name.bytes().any(|byte| matches!(byte, b'{' | b'}')) {
-        return refuse(
-            "has a brace but no hash tag; write a non-empty `{tag}`, or leave the braces out",
-        );
-    }
-    Ok(tag)
+    Ok(hash_tag(name))
+}
+
+fn refused(name: &str, why: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidKey,
+        format!("lock name `{}` {why}", Quoted(name)),
+    )
 }
 
 /// Checks a key prefix: 1 to 64 of the characters that neither end it (`:` before the name, `~` before channels),
@@ -175,6 +245,7 @@ pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::{LockKey, check_prefix};
+    use crate::kind::Kind;
     use crate::slot::Slot;
 
     #[test]
@@ -193,11 +264,36 @@ mod tests {
     fn keys_are_read_back() {
         for name in ["order:42", "{t:7}:order", "x}{t}", "{a}:{b}"] {
             let key = LockKey::new("p", name).expect(name);
-            let read = LockKey::read("p", key.as_str()).expect(name);
+            let read = LockKey::read(Kind::Rw, "p", key.as_str()).expect(name);
             assert_eq!((read.as_str(), read.name()), (key.as_str(), name));
         }
         for other in ["q:{a}", "p:a", "p~l:{a}", "p:"] {
-            assert_eq!(LockKey::read("p", other), None, "{other}");
+            assert_eq!(LockKey::read(Kind::Rw, "p", other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_mutex_is_the_key_that_others_use_and_its_hash_is_in_the_same_slot() {
+        for (name, record) in [
+            ("order:42", "p~m:{order:42}"),
+            ("{t:7}:order", "p~m:{t:7}:order"),
+            ("a{b", "p~m:{a{b}"),
+        ] {
+            let key = LockKey::mutex(Kind::FencedMutex, "p", name).expect(name);
+            assert_eq!((key.as_str(), key.record()), (name, record));
+            assert_eq!(key.slot(), Slot::of(name), "{name}");
+            assert_eq!(key.slot(), Slot::of(record), "{name}");
+            assert_eq!(LockKey::read(Kind::FencedMutex, "p", record), Some(key));
+        }
+    }
+
+    #[test]
+    fn a_mutex_whose_braces_part_it_from_its_token_has_none() {
+        for name in ["a}b", "{}x", "}"] {
+            let key = LockKey::mutex(Kind::Mutex, "p", name).expect(name);
+            assert_eq!((key.as_str(), key.slot()), (name, Slot::of(name)));
+            assert!(key.is_apart());
+            assert!(LockKey::mutex(Kind::FencedMutex, "p", name).is_err());
         }
     }
 

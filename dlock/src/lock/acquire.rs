@@ -1,8 +1,8 @@
 //! Acquiring: through the gate of this process to the server.
 
 use super::gate::{Entry, Lead, Place, Share, Turn};
+use super::handle::Handle;
 use super::remote;
-use super::rw_lock::RwLock;
 use super::wait::Wait;
 use crate::clock::{Instant, sleep_until};
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::protocol::{Op, Reply};
 use crate::trace::AcquireTrace;
 
 /// Acquires. `None` if the lock is not free and the caller does not wait.
-pub(super) async fn acquire(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+pub(super) async fn acquire(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
     let wait = wait.begin();
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);
@@ -43,7 +43,7 @@ pub(super) async fn acquire(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Opt
     }
 }
 
-async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+async fn find_a_way(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
     lock.settings.check()?;
     lock.commons.check_open()?;
     if lock.settings.owner.is_some() {
@@ -80,13 +80,13 @@ async fn find_a_way(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Shar
 }
 
 /// Asks the server past the gate, for a hold that is not shared.
-async fn alone(lock: &RwLock, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+async fn alone(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
     let hold = remote::acquire(lock, mode, wait, false).await?;
     Ok(hold.map(|hold| Share::whole(&lock.commons.gates, hold)))
 }
 
 /// Waits in the local line.
-async fn wait_for_turn(lock: &RwLock, mut place: Place, wait: Wait) -> Result<Turn, Error> {
+async fn wait_for_turn(lock: &Handle, mut place: Place, wait: Wait) -> Result<Turn, Error> {
     let patience = async {
         match wait {
             Wait::Until(until, waited) => {
@@ -106,18 +106,21 @@ async fn wait_for_turn(lock: &RwLock, mut place: Place, wait: Wait) -> Result<Tu
 /// Asks the server for this process: first to go on with a hold at the end of its slice, then
 /// for a new one.
 async fn ask(
-    lock: &RwLock,
+    lock: &Handle,
     mut lead: Lead,
     mode: Mode,
     wait: Wait,
     contended: bool,
 ) -> Result<Option<Share>, Error> {
-    if let Some(share) = lead.take_share()
-        && let Some(share) = another_slice(lock, share, wait).await
-    {
-        lead.slice_granted(share.hold());
-        report_handover(lock, &share);
-        return Ok(Some(share));
+    if let Some(share) = lead.take_share() {
+        if lock.key.kind().is_mutex() {
+            // Others look at it now and then, and shall find it free. Whether it was lost is told to who held it.
+            let _ = share.release().await;
+        } else if let Some(share) = another_slice(lock, share, wait).await {
+            lead.slice_granted(share.hold());
+            report_handover(lock, &share);
+            return Ok(Some(share));
+        }
     }
     match remote::acquire(lock, mode, wait, contended).await {
         Ok(Some(hold)) => Ok(Some(lead.hold_granted(hold))),
@@ -133,7 +136,7 @@ async fn ask(
 }
 
 /// Readers are let in by a grant to their process, not by a release.
-fn report_handover(lock: &RwLock, share: &Share) {
+fn report_handover(lock: &Handle, share: &Share) {
     if share.hold().terms.mode == Mode::Write {
         lock.metrics().handed_over(Via::Process, share.free_since());
     }
@@ -141,7 +144,7 @@ fn report_handover(lock: &RwLock, share: &Share) {
 
 /// Asks whether anybody waits elsewhere. The share, with a fresh token, if nobody does; otherwise
 /// the hold has been given up, or (for readers) is left to those who still read.
-async fn another_slice(lock: &RwLock, mut share: Share, wait: Wait) -> Option<Share> {
+async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Share> {
     let hold = share.hold();
     let seen = hold.named_token();
     let op = Op::Yield {

@@ -1,5 +1,6 @@
 //! Ending somebody's hold.
 
+use super::handle::Handle;
 use super::rw_lock::RwLock;
 use crate::error::{Error, ErrorKind};
 use crate::metrics;
@@ -34,6 +35,12 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn evict(&self, hold_id: &str) -> Result<bool, Error> {
+        self.handle.evict(hold_id).await
+    }
+}
+
+impl Handle {
+    pub(super) async fn evict(&self, hold_id: &str) -> Result<bool, Error> {
         self.end_hold(hold_id).await.inspect_err(metrics::failed)
     }
 

@@ -32,12 +32,6 @@ macro_rules! guard {
                 &self.0.hold().key
             }
 
-            /// The token to send along with what the lock protects.
-            #[must_use]
-            pub fn fencing_token(&self) -> FencingToken {
-                self.0.token()
-            }
-
             /// How long this process may still rely on the hold if no renewal succeeds; zero when it is
             /// lost. Normally at least two thirds of the lease.
             #[must_use]
@@ -74,7 +68,7 @@ macro_rules! guard {
             /// # async fn main() -> Result<(), dlock::Error> {
             /// # async fn work() {}
             /// let client = dlock::Client::connect("memory://").await?;
-            #[doc = concat!(" let guard = client.rw_lock(\"order:42\")?.", $call, "().await?;")]
+            #[doc = concat!(" let guard = client.", $call, "().await?;")]
             /// tokio::select! {
             ///     biased;
             ///     () = guard.lost() => return guard.check(),
@@ -105,7 +99,7 @@ macro_rules! guard {
             /// # #[tokio::main(flavor = "current_thread")]
             /// # async fn main() -> Result<(), dlock::Error> {
             /// let client = dlock::Client::connect("memory://").await?;
-            #[doc = concat!(" let guard = client.rw_lock(\"order:42\")?.", $call, "().await?;")]
+            #[doc = concat!(" let guard = client.", $call, "().await?;")]
             /// guard.release().await?;
             /// # Ok(())
             /// # }
@@ -129,10 +123,35 @@ macro_rules! guard {
 
 guard! {
     /// A lock held for reading, shared with other readers, until released, dropped or lost.
-    ReadGuard, "read"
+    ReadGuard, "rw_lock(\"order:42\")?.read"
 }
 
 guard! {
     /// A lock held for writing, alone, until released, dropped or lost.
-    WriteGuard, "write"
+    WriteGuard, "rw_lock(\"order:42\")?.write"
 }
+
+guard! {
+    /// A mutex held until released, dropped or lost. It has no fencing token: others, who take the mutex without dlock,
+    /// have none to be compared with. [`FencedMutexGuard`] has one.
+    MutexGuard, "mutex(\"order:42\")?.lock"
+}
+
+guard! {
+    /// A mutex held until released, dropped or lost, with a token among those who hold it through dlock.
+    FencedMutexGuard, "mutex(\"order:42\")?.fenced()?.lock"
+}
+
+macro_rules! fenced {
+    ($($name:ident)*) => {$(
+        impl $name {
+            /// The token to send along with what the lock protects.
+            #[must_use]
+            pub fn fencing_token(&self) -> FencingToken {
+                self.0.token()
+            }
+        }
+    )*};
+}
+
+fenced!(ReadGuard WriteGuard FencedMutexGuard);

@@ -1,6 +1,7 @@
 //! Looking at a lock.
 
 use super::RwLock;
+use super::handle::Handle;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::metrics;
@@ -33,6 +34,12 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn inspect(&self) -> Result<LockInfo, Error> {
+        self.handle.inspect().await
+    }
+}
+
+impl Handle {
+    pub(super) async fn inspect(&self) -> Result<LockInfo, Error> {
         let info = self.ask_info().await;
         info.inspect_err(metrics::failed)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::claim::Claim;
-use super::rw_lock::RwLock;
+use super::handle::Handle;
 use super::wait::Wait;
 use super::waiting::{HEARTBEAT, after_failure, believe, look_again, pause, place_terms};
 use crate::clock::Instant;
@@ -20,7 +20,7 @@ const LATE: u32 = 3;
 /// Acquires on the server. `None` if the lock is not free and the caller does not wait. With
 /// `contended` the caller has waited already, and the metrics know.
 pub(super) async fn acquire(
-    lock: &RwLock,
+    lock: &Handle,
     mode: Mode,
     wait: Wait,
     mut contended: bool,
@@ -129,7 +129,7 @@ pub(super) async fn acquire(
 }
 
 /// What is asked for, without a place in the line.
-fn request(lock: &RwLock, mode: Mode, hold: &HoldId) -> Op {
+fn request(lock: &Handle, mode: Mode, hold: &HoldId) -> Op {
     Op::Acquire {
         hold: hold.clone(),
         mode,
@@ -140,7 +140,7 @@ fn request(lock: &RwLock, mode: Mode, hold: &HoldId) -> Op {
 }
 
 /// Sends the request. Whether it was answered decides what has to be done to undo it.
-async fn ask(lock: &RwLock, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Result<Answer, Error> {
+async fn ask(lock: &Handle, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Result<Answer, Error> {
     claim.asks();
     let until = || wait.cap(Instant::now() + lock.commons.timeouts.retry_for);
     let outcome = lock.commons.store.call(&lock.key, op, until).await;
@@ -151,7 +151,7 @@ async fn ask(lock: &RwLock, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Resul
     outcome
 }
 
-fn would_deadlock(lock: &RwLock) -> Error {
+fn would_deadlock(lock: &Handle) -> Error {
     Error::new(
         ErrorKind::WouldDeadlock,
         format!(
@@ -162,7 +162,7 @@ fn would_deadlock(lock: &RwLock) -> Error {
     )
 }
 
-fn slower_than_lease(lock: &RwLock) -> Error {
+fn slower_than_lease(lock: &Handle) -> Error {
     Error::own(
         ErrorKind::Timeout(Step::Request),
         format!(

@@ -1,16 +1,12 @@
 //! The handle to one lock.
 
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::acquire::acquire;
-use super::gate::Share;
-use super::settings::Settings;
+use super::handle::Handle;
 use super::wait::Wait;
-use super::{Commons, ReadGuard, WriteGuard};
+use super::{ReadGuard, WriteGuard};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::metrics::{self, LockMetrics};
 use crate::mode::Mode;
 
 /// A read/write lock with a name, shared by everybody who uses the name and the prefix.
@@ -27,32 +23,18 @@ use crate::mode::Mode;
 /// times; then another process gets its turn if one waits.
 #[derive(Debug, Clone)]
 pub struct RwLock {
-    pub(super) commons: Arc<Commons>,
-    pub(super) key: LockKey,
-    pub(super) settings: Settings,
-    pub(super) metrics: OnceLock<Arc<LockMetrics>>,
+    pub(super) handle: Handle,
 }
 
 impl RwLock {
-    pub(crate) fn new(commons: Arc<Commons>, key: LockKey, settings: Settings) -> Self {
-        Self {
-            commons,
-            key,
-            settings,
-            metrics: OnceLock::new(),
-        }
-    }
-
-    /// Looked up when first needed, so that a label that is replaced never shows.
-    pub(super) fn metrics(&self) -> &Arc<LockMetrics> {
-        self.metrics
-            .get_or_init(|| metrics::for_label(&self.settings.label))
+    pub(crate) fn new(handle: Handle) -> Self {
+        Self { handle }
     }
 
     /// The lock's key on the server.
     #[must_use]
     pub fn key(&self) -> &LockKey {
-        &self.key
+        &self.handle.key
     }
 
     /// Acquires to read, shared with other readers; waits as long as it takes.
@@ -82,7 +64,8 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn read(&self) -> Result<ReadGuard, Error> {
-        self.always(Mode::Read, Wait::Forever)
+        self.handle
+            .always(Mode::Read, Wait::Forever)
             .await
             .map(ReadGuard::new)
     }
@@ -111,7 +94,8 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn write(&self) -> Result<WriteGuard, Error> {
-        self.always(Mode::Write, Wait::Forever)
+        self.handle
+            .always(Mode::Write, Wait::Forever)
             .await
             .map(WriteGuard::new)
     }
@@ -140,7 +124,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_read(&self) -> Result<Option<ReadGuard>, Error> {
-        let share = self.acquire(Mode::Read, Wait::No).await?;
+        let share = self.handle.acquire(Mode::Read, Wait::No).await?;
         Ok(share.map(ReadGuard::new))
     }
 
@@ -169,7 +153,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_write(&self) -> Result<Option<WriteGuard>, Error> {
-        let share = self.acquire(Mode::Write, Wait::No).await?;
+        let share = self.handle.acquire(Mode::Write, Wait::No).await?;
         Ok(share.map(WriteGuard::new))
     }
 
@@ -198,7 +182,8 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn read_timeout(&self, patience: Duration) -> Result<ReadGuard, Error> {
-        self.always(Mode::Read, Wait::For(patience))
+        self.handle
+            .always(Mode::Read, Wait::For(patience))
             .await
             .map(ReadGuard::new)
     }
@@ -228,19 +213,9 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn write_timeout(&self, patience: Duration) -> Result<WriteGuard, Error> {
-        self.always(Mode::Write, Wait::For(patience))
+        self.handle
+            .always(Mode::Write, Wait::For(patience))
             .await
             .map(WriteGuard::new)
-    }
-
-    /// Acquires. `None` if the lock is not free and the caller does not wait.
-    pub(crate) async fn acquire(&self, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
-        acquire(self, mode, wait).await
-    }
-
-    /// Acquires with a wait, so that there is never nothing.
-    async fn always(&self, mode: Mode, wait: Wait) -> Result<Share, Error> {
-        let share = acquire(self, mode, wait).await?;
-        share.ok_or_else(|| Error::unexpected_reply(self.key.name()))
     }
 }

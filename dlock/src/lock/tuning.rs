@@ -1,7 +1,6 @@
 //! How what is acquired through a handle is held.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::RwLock;
@@ -10,7 +9,7 @@ impl RwLock {
     /// How long a hold lasts without a renewal. 200 ms to 24 h. Default: the client's.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.settings.lease = lease;
+        self.handle = self.handle.lease(lease);
         self
     }
 
@@ -18,7 +17,7 @@ impl RwLock {
     /// the client's.
     #[must_use]
     pub fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.settings.max_hold = Some(max_hold);
+        self.handle = self.handle.max_hold(max_hold);
         self
     }
 
@@ -43,7 +42,7 @@ impl RwLock {
     /// ```
     #[must_use]
     pub fn min_hold(mut self, min_hold: Duration) -> Self {
-        self.settings.min_hold = Some(min_hold);
+        self.handle = self.handle.min_hold(min_hold);
         self
     }
 
@@ -51,8 +50,7 @@ impl RwLock {
     /// template of a key, never a rendered one.
     #[must_use]
     pub fn label(mut self, label: impl Into<Cow<'static, str>>) -> Self {
-        self.settings.label = label.into().into();
-        self.metrics = OnceLock::new();
+        self.handle = self.handle.label(label);
         self
     }
 
@@ -63,7 +61,7 @@ impl RwLock {
     /// acquisition stands for itself.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
-        self.settings.owner = Some(owner.into().into());
+        self.handle.settings.owner = Some(owner.into().into());
         self
     }
 }

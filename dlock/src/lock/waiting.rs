@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::rw_lock::RwLock;
+use super::handle::Handle;
 use super::wait::Wait;
 use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::Error;
@@ -33,7 +33,7 @@ pub(super) fn place_terms(
 /// The caller's error after a request that failed; `None` to ask again: who waits goes on for as long as servers answer
 /// at all.
 pub(super) fn after_failure(
-    lock: &RwLock,
+    lock: &Handle,
     wait: Wait,
     queued: bool,
     error: Error,
@@ -91,7 +91,7 @@ pub(super) struct Woken {
 
 /// Sleeps until woken or `again`; an error when the caller's patience or the client ends first.
 pub(super) async fn pause(
-    lock: &RwLock,
+    lock: &Handle,
     wait: Wait,
     again: Instant,
     listening: &Listening,

@@ -5,9 +5,10 @@ use metrics::{Counter, Gauge, Histogram, SharedString, counter, gauge, histogram
 use super::{AcquireWatch, names};
 use crate::clock::BootInstant;
 use crate::error::LossReason;
+use crate::kind::Kind;
 use crate::mode::Mode;
 
-/// Handles for one label.
+/// Handles for one label and kind of lock.
 pub(crate) struct LockMetrics {
     /// Whether anybody records: without, the clock is left alone.
     on: bool,
@@ -45,11 +46,11 @@ pub(crate) struct ModeMetrics {
 }
 
 impl ModeMetrics {
-    fn new(lock: &SharedString, mode: Mode) -> Self {
+    fn new(lock: &SharedString, kind: &'static str, mode: Mode) -> Self {
         let mode = mode.as_str();
         let wait = |outcome: &'static str| {
             histogram!(names::ACQUIRE_WAIT,
-                "lock" => lock.clone(), "mode" => mode, "outcome" => outcome)
+                "lock" => lock.clone(), "kind" => kind, "mode" => mode, "outcome" => outcome)
         };
         Self {
             acquired: wait("acquired"),
@@ -57,44 +58,46 @@ impl ModeMetrics {
             timeout: wait("timeout"),
             error: wait("error"),
             cancelled: wait("cancelled"),
-            waiting: gauge!(names::WAITING, "lock" => lock.clone(), "mode" => mode),
-            contended: counter!(names::CONTENDED, "lock" => lock.clone(), "mode" => mode),
-            hold: histogram!(names::HOLD, "lock" => lock.clone(), "mode" => mode),
-            held: gauge!(names::HELD, "lock" => lock.clone(), "mode" => mode),
+            waiting: gauge!(names::WAITING, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
+            contended: counter!(names::CONTENDED, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
+            hold: histogram!(names::HOLD, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
+            held: gauge!(names::HELD, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
         }
     }
 }
 
 impl LockMetrics {
-    pub(super) fn new(lock: &SharedString, on: bool) -> Self {
+    pub(super) fn new(lock: &SharedString, kind: Kind, on: bool) -> Self {
         use LossReason::{Expired, MaxHold, Removed, Shutdown};
+        let kind = kind.as_str();
         let handover = |via, text: &'static str| {
-            let histogram = histogram!(names::HANDOVER, "lock" => lock.clone(), "via" => text);
+            let histogram =
+                histogram!(names::HANDOVER, "lock" => lock.clone(), "kind" => kind, "via" => text);
             (via, histogram)
         };
         let metrics = Self {
             on,
-            read: ModeMetrics::new(lock, Mode::Read),
-            write: ModeMetrics::new(lock, Mode::Write),
+            read: ModeMetrics::new(lock, kind, Mode::Read),
+            write: ModeMetrics::new(lock, kind, Mode::Write),
             lost: [Expired, Removed, MaxHold, Shutdown].map(|reason| {
                 let counter =
-                    counter!(names::LOST, "lock" => lock.clone(), "reason" => reason.as_str());
+                    counter!(names::LOST, "lock" => lock.clone(), "kind" => kind, "reason" => reason.as_str());
                 (reason, counter)
             }),
-            ended_late: counter!(names::ENDED_LATE, "lock" => lock.clone()),
+            ended_late: counter!(names::ENDED_LATE, "lock" => lock.clone(), "kind" => kind),
             renewals: ["renewed", "lost", "unknown"].map(|outcome| {
                 let counter =
-                    counter!(names::RENEWALS, "lock" => lock.clone(), "outcome" => outcome);
+                    counter!(names::RENEWALS, "lock" => lock.clone(), "kind" => kind, "outcome" => outcome);
                 (outcome, counter)
             }),
-            renewal_slack: histogram!(names::RENEWAL_SLACK, "lock" => lock.clone()),
+            renewal_slack: histogram!(names::RENEWAL_SLACK, "lock" => lock.clone(), "kind" => kind),
             handover: [
                 handover(Via::Process, "process"),
                 handover(Via::Server, "server"),
             ],
-            local_handovers: counter!(names::LOCAL_HANDOVERS, "lock" => lock.clone()),
+            local_handovers: counter!(names::LOCAL_HANDOVERS, "lock" => lock.clone(), "kind" => kind),
             wakeups: ["message", "timer"].map(|source| {
-                let counter = counter!(names::WAKEUPS, "lock" => lock.clone(), "source" => source);
+                let counter = counter!(names::WAKEUPS, "lock" => lock.clone(), "kind" => kind, "source" => source);
                 (source, counter)
             }),
         };

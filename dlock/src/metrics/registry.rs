@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use super::process_metrics::ProcessMetrics;
 use super::{LockMetrics, describe};
 use crate::clock::BootInstant;
+use crate::kind::Kind;
 
 /// So many values the `lock` label takes; further ones are reported as [`OTHER`]. Labels are meant
 /// to be key templates, of which no program has as many: this keeps a mistake from flooding the
@@ -27,7 +28,8 @@ struct Registry {
     /// Whether that recorder records at all.
     on: bool,
     process: Arc<ProcessMetrics>,
-    by_label: HashMap<SharedString, Arc<LockMetrics>>,
+    /// For each kind of lock.
+    by_label: [HashMap<SharedString, Arc<LockMetrics>>; Kind::COUNT],
 }
 
 static REGISTRY: ArcSwapOption<Registry> = ArcSwapOption::const_empty();
@@ -36,18 +38,18 @@ static ON: AtomicBool = AtomicBool::new(false);
 /// Held while the registry is being replaced.
 static REPLACING: Mutex<()> = Mutex::new(());
 
-/// The metrics of a label. They belong to the recorder installed now; handles taken before another
+/// The metrics of a label and a kind of lock. They belong to the recorder installed now; handles taken before another
 /// one was installed keep reporting to the old one.
-pub(crate) fn for_label(label: &SharedString) -> Arc<LockMetrics> {
-    if let Some(known) = with_registry(|registry| registry.find(label)) {
+pub(crate) fn for_label(label: &SharedString, kind: Kind) -> Arc<LockMetrics> {
+    if let Some(known) = with_registry(|registry| registry.find(label, kind)) {
         return known;
     }
     let _replacing = REPLACING.lock();
-    if let Some(known) = with_registry(|registry| registry.find(label)) {
+    if let Some(known) = with_registry(|registry| registry.find(label, kind)) {
         return known;
     }
     let mut next = with_registry(Registry::copy).unwrap_or_else(Registry::new);
-    let metrics = next.add(label);
+    let metrics = next.add(label, kind);
     ON.store(next.on, Ordering::Relaxed);
     REGISTRY.store(Some(Arc::new(next)));
     metrics
@@ -93,7 +95,7 @@ impl Registry {
             recorder,
             on: !noop,
             process: Arc::new(ProcessMetrics::new()),
-            by_label: HashMap::new(),
+            by_label: Default::default(),
         }
     }
 
@@ -109,19 +111,21 @@ impl Registry {
         })
     }
 
-    fn find(&self, label: &SharedString) -> Option<Arc<LockMetrics>> {
-        let known = self.by_label.get(label);
-        known.or_else(|| self.by_label.get(OTHER)).cloned()
+    fn find(&self, label: &SharedString, kind: Kind) -> Option<Arc<LockMetrics>> {
+        let by_label = &self.by_label[kind as usize];
+        let known = by_label.get(label);
+        known.or_else(|| by_label.get(OTHER)).cloned()
     }
 
-    fn add(&mut self, label: &SharedString) -> Arc<LockMetrics> {
-        let label = if self.by_label.len() < MAX_LABELS {
+    fn add(&mut self, label: &SharedString, kind: Kind) -> Arc<LockMetrics> {
+        let by_label = &mut self.by_label[kind as usize];
+        let label = if by_label.len() < MAX_LABELS {
             label.clone()
         } else {
             SharedString::const_str(OTHER)
         };
-        let metrics = Arc::new(LockMetrics::new(&label, self.on));
-        self.by_label.insert(label, Arc::clone(&metrics));
+        let metrics = Arc::new(LockMetrics::new(&label, kind, self.on));
+        by_label.insert(label, Arc::clone(&metrics));
         metrics
     }
 }

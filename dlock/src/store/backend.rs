@@ -193,7 +193,7 @@ impl Store {
     pub(crate) async fn listen(&self, key: &LockKey, hold: &HoldId, until: Instant) -> Listening {
         match self {
             Self::Memory(_, wakeups) => {
-                Listening::Memory(wakeups.listen(hold, key.as_str().into()))
+                Listening::Memory(wakeups.listen(hold, key.record().into()))
             }
             Self::Redis(store) => Listening::Redis(store.listen(key, hold, until).await),
         }

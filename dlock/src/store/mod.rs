@@ -15,7 +15,7 @@ pub(crate) use backend::{Listening, NodeId, Store};
 pub use endpoint::Endpoint;
 pub use memory::{MemoryStore, Post, ServerClock};
 pub use redis::{
-    Counter, Listening as RedisListening, NodeId as RedisNodeId, Password, Pem, RedisOptions,
+    Counter, Keys, Listening as RedisListening, NodeId as RedisNodeId, Password, Pem, RedisOptions,
     RedisStats, RedisStore, Script, ScriptLoad, Trust, decode, encode, encode_plain,
     source as script_source,
 };

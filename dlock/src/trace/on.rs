@@ -32,7 +32,7 @@ impl HeldTrace {
 
 impl AcquireTrace {
     pub(crate) fn new(key: &LockKey, mode: Mode) -> Self {
-        let span = debug_span!(target: "dlock", "acquire", key = key.name(), mode = mode.as_str());
+        let span = debug_span!(target: "dlock", "acquire", kind = key.kind().as_str(), key = key.name(), mode = mode.as_str());
         let began = (!span.is_disabled()).then(BootInstant::now);
         Self { span, began }
     }
@@ -43,13 +43,14 @@ impl AcquireTrace {
     }
 
     pub(crate) fn held(&self, key: &LockKey, mode: Mode, token: FencingToken) -> HeldTrace {
-        let (key, mode, token) = (key.name(), mode.as_str(), token.as_u64());
+        let (kind, token) = (key.kind().as_str(), shown(key, token));
+        let (key, mode) = (key.name(), mode.as_str());
         if let Some(began) = self.began {
             let wait = BootInstant::now().since(began);
-            debug!(target: "dlock", parent: &self.span, key, mode, token, ?wait, "held");
+            debug!(target: "dlock", parent: &self.span, kind, key, mode, token, ?wait, "held");
         }
         HeldTrace {
-            span: info_span!(target: "dlock", "held", key, mode, token),
+            span: info_span!(target: "dlock", "held", kind, key, mode, token),
         }
     }
 
@@ -62,10 +63,16 @@ impl AcquireTrace {
     }
 }
 
+/// The token, if holders of this kind of lock have one.
+fn shown(key: &LockKey, token: FencingToken) -> Option<u64> {
+    key.kind().has_tokens().then(|| token.as_u64())
+}
+
 /// A hold ended before it was released.
 pub(crate) fn lost(key: &LockKey, mode: Mode, token: FencingToken, reason: LossReason) {
-    let (key, mode, token) = (key.name(), mode.as_str(), token.as_u64());
-    warn!(target: "dlock", key, mode, token, reason = reason.as_str(), "lost");
+    let (kind, token) = (key.kind().as_str(), shown(key, token));
+    let (key, mode) = (key.name(), mode.as_str());
+    warn!(target: "dlock", kind, key, mode, token, reason = reason.as_str(), "lost");
 }
 
 /// A user lacks the rights to messages that the servers have.

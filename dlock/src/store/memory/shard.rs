@@ -69,7 +69,7 @@ impl Shard {
         let locks = self.locks.iter();
         locks
             .filter(move |(_, lock)| !lock.is_forgotten(time, self.slack))
-            .map(|(key, _)| key.as_str())
+            .map(|(key, _)| key.record())
     }
 
     /// Looks at the next two locks. As this comes before each insertion, the locks worth keeping

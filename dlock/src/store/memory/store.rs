@@ -123,6 +123,6 @@ impl MemoryStore {
         let clients = self.clients.read();
         let wakeups = clients.get(message.hold().client()).and_then(Weak::upgrade);
         drop(clients);
-        wakeups.is_some_and(|wakeups| wakeups.tell(key.as_str(), message, Self::ORIGIN))
+        wakeups.is_some_and(|wakeups| wakeups.tell(key.record(), message, Self::ORIGIN))
     }
 }

@@ -12,7 +12,7 @@ use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::Answer;
 use crate::store::redis::node::{DialFailure, Node, NodeId, Trouble, fatal};
-use crate::store::redis::wire::{Form, Pipeline, Refusal, Script, Value, decode, unless_refused};
+use crate::store::redis::wire::{Form, Keys, Pipeline, Refusal, Script, Value, decode, unless_refused};
 
 /// How many operations of a batch find their way alone at the same time.
 const ALONE: usize = 64;
@@ -73,7 +73,7 @@ impl Caller {
         for (key, op) in batch {
             let form = self.form(key, op, sent);
             forms.push(form);
-            pipeline.add_command(self.compose(form, key, op, (node, false), sent_at));
+            pipeline.add_command(self.compose((form, Keys::All), key, op, (node, false), sent_at));
         }
         let until = deadline.min(sent + self.env.options.response_timeout);
         match session.connection.request_all(&pipeline, until).await {
@@ -126,14 +126,16 @@ impl Caller {
                 stats.asked.count();
                 None
             }
+            // Each has to see what it can do without.
+            Refusal::Parted => None,
             Refusal::NoScript => {
                 stats.no_script.count();
                 // All go alone then: the first of them as its text, the others behind it by name.
-                node.taught.forget(Script::of(op), sent_at);
+                node.taught.forget(Script::of(key.kind(), op), sent_at);
                 None
             }
             Refusal::Fatal(kind) => {
-                let script = Some(Script::of(op));
+                let script = Some(Script::of(key.kind(), op));
                 Some(Err(fatal(kind, &error, node, key.as_str(), script)))
             }
             refusal @ (Refusal::ReadOnly | Refusal::Later) => {

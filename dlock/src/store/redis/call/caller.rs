@@ -13,7 +13,7 @@ use crate::store::Answer;
 use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
-use crate::store::redis::wire::{Cmd, Form, Preface, PublishMode, Script, command, decode};
+use crate::store::redis::wire::{Cmd, Form, Keys, Preface, PublishMode, Script, command, decode};
 
 /// Sends operations to the servers.
 #[derive(Debug)]
@@ -41,17 +41,19 @@ impl Caller {
     ) -> Result<Answer, Error> {
         // Writing the request takes next to no time: the timeout may count from before.
         let sent = Instant::now();
-        let form = self.form(key, op, sent);
+        let crowded = self.crowds.has(key.slot(), sent);
+        let form = form(crowded, key, op);
         let node = self.servers.now().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
         let first = match node.as_ref().and_then(|node| Some((node, node.session()?))) {
             Some((node, mut session)) => {
                 let sent_at = BootInstant::now();
-                let cmd = self.compose(form, key, op, (node, false), sent_at);
+                let cmd = self.compose((form, Keys::All), key, op, (node, false), sent_at);
                 let until = deadline.min(sent + self.env.options.response_timeout);
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
-                let result = if form != Form::Plain && op.passes_on() {
+                let alone = form == Form::Plain || !crowded && key.kind().is_mutex();
+                let result = if op.passes_on() && !alone {
                     let request = session.connection.request_behind(Preface::Ping, cmd, until);
                     Box::pin(request).await
                 } else {
@@ -87,17 +89,13 @@ impl Caller {
 
     /// The form of the first request.
     pub(super) fn form(&self, key: &LockKey, op: &Op, now: Instant) -> Form {
-        if self.crowds.has(key.slot(), now) {
-            Form::Hash
-        } else {
-            Form::uncontended(op)
-        }
+        form(self.crowds.has(key.slot(), now), key, op)
     }
 
     /// The request as it leaves for a node now, perhaps behind `ASKING`.
     pub(super) fn compose(
         &self,
-        form: Form,
+        (form, keys): (Form, Keys),
         key: &LockKey,
         op: &Op,
         (node, asking): (&Node, bool),
@@ -116,10 +114,10 @@ impl Caller {
             self.publishing()
         };
         let form = match form {
-            Form::Hash if node.taught.is_new(Script::of(op), now) => Form::Text,
+            Form::Hash if node.taught.is_new(Script::of(key.kind(), op), now) => Form::Text,
             form => form,
         };
-        command(form, key, op, publishing, valid_until)
+        command(form, key, keys, op, publishing, valid_until)
     }
 
     /// How scripts are told to publish.
@@ -133,5 +131,13 @@ impl Caller {
             PublishMode::Sharded => "R",
             mode => mode.letter(self.servers.is_cluster()),
         }
+    }
+}
+
+fn form(crowded: bool, key: &LockKey, op: &Op) -> Form {
+    if crowded {
+        Form::Hash
+    } else {
+        Form::uncontended(key, op)
     }
 }

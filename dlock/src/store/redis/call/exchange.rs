@@ -8,6 +8,7 @@ use crate::key::LockKey;
 use crate::protocol::{Op, Reply};
 use crate::store::redis::node::{NoAnswer, Node, Session};
 use crate::store::redis::wire::Value;
+use crate::token::ServerToken;
 
 /// A request that was sent.
 pub(super) struct Exchange {
@@ -28,7 +29,9 @@ pub(super) fn wants_another(reply: &Reply) -> bool {
 /// What an answer tells about the node.
 pub(super) fn answered(node: &Node, reply: &Reply, sent_at: BootInstant) {
     node.answered();
-    if let Reply::Granted(token) = reply {
+    if let Reply::Granted(token) = reply
+        && *token != ServerToken::NONE
+    {
         node.time.bound(token.as_u64(), sent_at);
     }
 }

@@ -7,12 +7,12 @@ use super::exchange::{Exchange, answered, unknown_answer};
 use super::route::{Route, Then};
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
-use crate::protocol::Reply;
+use crate::protocol::{Op, Reply};
 use crate::store::Answer;
 use crate::store::redis::address::Address;
 use crate::store::redis::node::{NoAnswer, Node, Session, Trouble, fatal};
 use crate::store::redis::wire::{
-    Form, Refusal, Script, ServerError, decode, notes, unless_refused,
+    Form, Keys, Refusal, Script, ServerError, decode, notes, unless_refused,
 };
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
@@ -92,7 +92,7 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
-                node.taught.forget(Script::of(self.op), sent_at);
+                node.taught.forget(Script::of(self.key.kind(), self.op), sent_at);
                 (self.as_text, self.unknown) = (self.unknown, !self.unknown);
                 // By way of the slot's owner: what it said of the slot may have changed since.
                 if !asking {
@@ -105,18 +105,29 @@ impl Route<'_> {
                 env.refresh.request();
                 Then::Pause
             }
-            Refusal::Later => {
+            Refusal::Parted if self.leaves_hash_out() => {
+                self.keys = Keys::First;
+                return ControlFlow::Continue(self.hop());
+            }
+            Refusal::Later | Refusal::Parted => {
                 env.stats.deferred.count();
                 env.refresh.request();
                 Then::Pause
             }
             Refusal::Fatal(kind) => {
-                let (key, script) = (self.key.as_str(), Some(Script::of(self.op)));
+                let (key, script) = (self.key.as_str(), Some(Script::of(self.key.kind(), self.op)));
                 return ControlFlow::Break(Err(fatal(kind, &error, node, key, script)));
             }
         };
         self.note(Trouble::Refused(node.address().clone(), error));
         ControlFlow::Continue(then)
+    }
+
+    /// Whether the operation can do without the hash beside a mutex while a slot moves: there is no line then. A token cannot
+    /// be granted without it.
+    fn leaves_hash_out(&self) -> bool {
+        let needs_token = self.key.kind().has_tokens() && matches!(self.op, Op::Acquire { .. });
+        self.key.kind().is_mutex() && self.keys == Keys::All && !needs_token
     }
 
     /// Goes where the node points, unless that is nowhere, or to somebody who has no business with our password.

@@ -12,7 +12,7 @@ use crate::protocol::Op;
 use crate::store::Answer;
 use crate::store::redis::backoff::Backoff;
 use crate::store::redis::node::{DialFailure, Node, Trouble};
-use crate::store::redis::wire::{Form, Preface};
+use crate::store::redis::wire::{Form, Keys, Preface};
 
 /// The way of one operation that was not answered at once.
 pub(super) struct Route<'a> {
@@ -21,6 +21,8 @@ pub(super) struct Route<'a> {
     pub(super) op: &'a Op,
     pub(super) deadline: Instant,
     pub(super) form: Form,
+    /// Which keys are named: all, until that turns out to be impossible.
+    pub(super) keys: Keys,
     /// Whether the server has said that it does not know the script; twice in a row, and it is sent as its text.
     pub(super) unknown: bool,
     pub(super) as_text: bool,
@@ -52,6 +54,7 @@ impl<'a> Route<'a> {
             op,
             deadline,
             form,
+            keys: Keys::All,
             unknown: false,
             as_text: false,
             next: None,
@@ -119,7 +122,7 @@ impl<'a> Route<'a> {
         } else {
             self.form
         };
-        let cmd = (self.caller).compose(form, self.key, self.op, to, sent_at);
+        let cmd = (self.caller).compose((form, self.keys), self.key, self.op, to, sent_at);
         let until = self
             .deadline
             .min(sent + self.caller.env.options.response_timeout);

@@ -162,8 +162,8 @@ impl PubSub {
     }
 
     fn channel_of(&self, key: &LockKey) -> Name {
-        let (prefix, tagged, client) = (key.prefix(), key.tagged(), self.env.client.as_str());
-        [prefix, "~c:", tagged, ":", client].concat().into()
+        let (prefix, suffix, client) = (key.prefix(), key.suffix(), self.env.client.as_str());
+        [prefix, "~c", suffix, ":", client].concat().into()
     }
 
     /// Tells holds to look, as they may have missed something.

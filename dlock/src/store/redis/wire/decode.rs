@@ -23,6 +23,10 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
             _ => return None,
         });
     }
+    // A plain `SET`, which names no token, as nobody needs one.
+    if matches!((op, value), (Op::Acquire { .. }, Value::Okay)) {
+        return Some(Reply::Granted(ServerToken::NONE));
+    }
     let Value::Array(parts) = value else {
         return None;
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use redis::{Cmd, RedisWrite};
 
 use crate::key::LockKey;
+use crate::kind::Kind;
 use crate::mode::Mode;
 use crate::protocol::{Extent, Op, Stray, forget_after, whole_millis};
 
@@ -15,15 +16,31 @@ const GRACE_MILLIS: u64 = 1001;
 /// How many holds, and how many waiters, an inspection lists.
 const LISTED: u32 = 100;
 
-/// Appends what follows the script in `EVAL` and `EVALSHA`: the key and the arguments.
+/// Which keys of a lock a request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keys {
+    /// All that the operation is about.
+    All,
+    /// Of a mutex only the string, without the hash beside it: where the two are at different nodes.
+    First,
+}
+
+/// Appends what follows the script in `EVAL` and `EVALSHA`: the keys and the arguments.
 ///
 /// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH` on a single server, `L` by `PUBLISH` in a
 /// cluster, where nobody knows who hears, `R` by returning what is to be published, empty not at all. `valid_until` is the server's time in microseconds
 /// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
-pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until: u64) {
+pub fn encode(
+    cmd: &mut Cmd,
+    key: &LockKey,
+    keys: Keys,
+    op: &Op,
+    publish: &str,
+    valid_until: u64,
+) {
     let publishing = Publishing(publish, key.prefix().len());
-    cmd.write_arg(b"1");
-    cmd.write_arg(key.as_str().as_bytes());
+    name_keys(cmd, key, keys, op);
+    let is_mutex = key.kind().is_mutex();
     let buried_until = |stray: Stray| match stray {
         Stray::None => 0,
         Stray::Possible => valid_until,
@@ -38,12 +55,16 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
         } => {
             let millis = millis(*lease);
             let kept = millis + GRACE_MILLIS;
-            cmd.write_arg_fmt(format_args!("={hold}"));
             // One argument less for the most frequent request.
             let brief = *mode == Mode::Write && owner.is_none();
-            if brief {
+            if is_mutex {
+                cmd.write_arg_fmt(hold);
+                cmd.write_arg_fmt(millis);
+            } else if brief {
+                cmd.write_arg_fmt(format_args!("={hold}"));
                 cmd.write_arg_fmt(kept);
             } else {
+                cmd.write_arg_fmt(format_args!("={hold}"));
                 let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
                 cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
             }
@@ -67,15 +88,19 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
                     ));
                 }
             }
-            if !brief {
+            if is_mutex {
+                cmd.write_arg_fmt(u8::from(key.kind().has_tokens()));
+            } else if !brief {
                 cmd.write_arg_fmt(kept);
             }
         }
         Op::Release { hold, lease, stray } => {
             cmd.write_arg_fmt(hold);
-            match forget_after(*lease) {
-                Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
-                None => cmd.write_arg(b""),
+            if !is_mutex {
+                match forget_after(*lease) {
+                    Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
+                    None => cmd.write_arg(b""),
+                }
             }
             cmd.write_arg_fmt(buried_until(*stray));
             cmd.write_arg_fmt(&publishing);
@@ -86,7 +111,8 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             extent,
         } => {
             cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(millis(*lease) + GRACE_MILLIS);
+            let grace = if is_mutex { 0 } else { GRACE_MILLIS };
+            cmd.write_arg_fmt(millis(*lease) + grace);
             if let Extent::Exactly { stray } = extent {
                 cmd.write_arg_fmt(buried_until(*stray));
             }
@@ -109,6 +135,20 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             cmd.write_arg_fmt(&publishing);
         }
         Op::Inspect => cmd.write_arg_fmt(LISTED),
+    }
+}
+
+fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op) {
+    let beside = match op {
+        _ if keys == Keys::First || key.is_apart() => false,
+        // What has no token needs none to be remembered.
+        Op::Renew { .. } => key.kind() == Kind::FencedMutex,
+        _ => key.kind().is_mutex(),
+    };
+    cmd.write_arg(if beside { b"2" } else { b"1" });
+    cmd.write_arg(key.as_str().as_bytes());
+    if beside {
+        cmd.write_arg(key.record().as_bytes());
     }
 }
 
@@ -155,30 +195,44 @@ impl fmt::Display for Publishing<'_> {
 
 /// Whether there is a command of Redis that does what an operation does to a lock's only hold if nobody waits and
 /// there is nothing else to note.
-pub(super) fn has_plain(op: &Op) -> bool {
-    match op {
-        Op::Release {
-            lease,
-            stray: Stray::None,
-            ..
-        } => forget_after(*lease).is_none(),
+pub(super) fn has_plain(kind: Kind, op: &Op) -> bool {
+    match (kind, op) {
+        (
+            Kind::Rw,
+            Op::Release {
+                lease,
+                stray: Stray::None,
+                ..
+            },
+        ) => forget_after(*lease).is_none(),
+        (Kind::Mutex, Op::Acquire { .. }) => true,
         _ => false,
     }
 }
 
-/// That command, for a release; it is a fraction of the work of a script. The answer 0 says that it has found nothing,
-/// which is for the script to judge.
+/// That command, for a release, or to acquire a mutex; it is a fraction of the work of a script. The answer 0, or none, says
+/// that it has found something else, which is for the script to judge.
 #[must_use]
 pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
-    let Op::Release { hold, .. } = op else {
-        return None;
-    };
-    if !has_plain(op) {
+    if !has_plain(key.kind(), op) {
         return None;
     }
-    let mut cmd = Cmd::with_capacity(3, key.as_str().len() + 64);
-    cmd.write_arg(b"HDEL");
-    cmd.write_arg(key.as_str().as_bytes());
-    cmd.write_arg_fmt(format_args!("={hold}"));
+    let mut cmd = Cmd::with_capacity(6, key.as_str().len() + 80);
+    match op {
+        Op::Release { hold, .. } => {
+            cmd.write_arg(b"HDEL");
+            cmd.write_arg(key.as_str().as_bytes());
+            cmd.write_arg_fmt(format_args!("={hold}"));
+        }
+        Op::Acquire { hold, lease, .. } => {
+            cmd.write_arg(b"SET");
+            cmd.write_arg(key.as_str().as_bytes());
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg(b"NX");
+            cmd.write_arg(b"PX");
+            cmd.write_arg_fmt(millis(*lease));
+        }
+        _ => return None,
+    }
     Some(cmd)
 }

@@ -3,8 +3,8 @@
 //! imports none of the other rooms but that of addresses, and knows neither connections nor settings.
 //!
 //! `encode.rs` and `decode.rs` are the operations and their replies, `refusal.rs` reads `MOVED` and its like. What the
-//! scripts do is in `../lua`: one file for each operation, and in `lua/common` what they share: the record, the holds, the
-//! line and its order.
+//! scripts do is in `../lua`: one file for each operation on a read/write lock, in `lua/mutex` one for each on a mutex, and in
+//! `lua/common` what they share: the record, the holds, the line and its order.
 
 mod decode;
 mod encode;
@@ -25,7 +25,7 @@ mod view;
 
 pub use decode::decode;
 pub(super) use decode::notes;
-pub use encode::{encode, encode_plain};
+pub use encode::{Keys, encode, encode_plain};
 pub(super) use greeting::{greeting, time};
 pub(super) use hello::{Role, hello};
 pub(super) use listing::{forget_token, found, scan};

@@ -18,6 +18,8 @@ pub(crate) enum Refusal {
     NoScript,
     /// A replica answered: the topology has changed.
     ReadOnly,
+    /// The keys of the request are at two nodes at the moment.
+    Parted,
     /// Nobody can serve the key at the moment.
     Later,
     /// Trying again would not help.
@@ -40,7 +42,8 @@ impl Refusal {
             "ASK" => Self::Ask(target()),
             "NOSCRIPT" => Self::NoScript,
             "READONLY" => Self::ReadOnly,
-            "TRYAGAIN" | "LOADING" | "BUSY" => Self::Later,
+            "TRYAGAIN" => Self::Parted,
+            "LOADING" | "BUSY" => Self::Later,
             code if LATER.contains(&code) => Self::Later,
             "WRONGTYPE" | "DLOCKFOREIGN" => Self::Fatal(ErrorKind::ForeignKey),
             "NOPERM" | "NOAUTH" | "WRONGPASS" => Self::Fatal(ErrorKind::Unauthorized),
@@ -138,7 +141,7 @@ mod tests {
             ),
             (
                 "TRYAGAIN Multiple keys request during rehashing of slot",
-                Refusal::Later,
+                Refusal::Parted,
             ),
             ("CLUSTERDOWN The cluster is down", Refusal::Later),
             (

@@ -2,7 +2,7 @@
 
 use redis::{Cmd, Pipeline, RedisWrite, Value};
 
-use super::encode::{encode, encode_plain, has_plain};
+use super::encode::{Keys, encode, encode_plain, has_plain};
 use super::script::{Script, hash, source};
 use super::value::int;
 use crate::key::LockKey;
@@ -21,8 +21,8 @@ pub(crate) enum Form {
 
 impl Form {
     /// The form that costs least while nobody else wants the lock.
-    pub(crate) fn uncontended(op: &Op) -> Self {
-        if has_plain(op) {
+    pub(crate) fn uncontended(key: &LockKey, op: &Op) -> Self {
+        if has_plain(key.kind(), op) {
             Self::Plain
         } else {
             Self::Hash
@@ -31,7 +31,7 @@ impl Form {
 
     /// Whether the answer is that this form cannot do; then it has done nothing.
     pub(crate) fn falls_short(self, answer: &Value) -> bool {
-        self == Self::Plain && int(answer) == Some(0)
+        self == Self::Plain && (int(answer) == Some(0) || *answer == Value::Nil)
     }
 }
 
@@ -39,24 +39,25 @@ impl Form {
 pub(crate) fn command(
     form: Form,
     key: &LockKey,
+    keys: Keys,
     op: &Op,
     publishing: &str,
     valid_until: u64,
 ) -> Cmd {
+    if form == Form::Plain
+        && let Some(plain) = encode_plain(key, op)
+    {
+        return plain;
+    }
+    let script = Script::of(key.kind(), op);
     let (name, script) = match form {
-        Form::Plain => {
-            if let Some(plain) = encode_plain(key, op) {
-                return plain;
-            }
-            ("EVALSHA", hash(Script::of(op)))
-        }
-        Form::Hash => ("EVALSHA", hash(Script::of(op))),
-        Form::Text => ("EVAL", source(Script::of(op))),
+        Form::Plain | Form::Hash => ("EVALSHA", hash(script)),
+        Form::Text => ("EVAL", source(script)),
     };
     let mut cmd = Cmd::with_capacity(9, script.len() + key.as_str().len() + 160);
     cmd.write_arg(name.as_bytes());
     cmd.write_arg(script.as_bytes());
-    encode(&mut cmd, key, op, publishing, valid_until);
+    encode(&mut cmd, key, keys, op, publishing, valid_until);
     cmd
 }
 

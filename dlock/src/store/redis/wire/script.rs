@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::kind::Kind;
 use crate::protocol::Op;
 
 /// The scripts, one per operation.
@@ -19,22 +20,50 @@ pub enum Script {
     Yield,
     /// `inspect.lua`
     Inspect,
+    /// `mutex/acquire.lua`
+    MutexAcquire,
+    /// `mutex/release.lua`
+    MutexRelease,
+    /// `mutex/renew.lua`
+    MutexRenew,
+    /// `mutex/abandon.lua`
+    MutexAbandon,
+    /// `mutex/inspect.lua`
+    MutexInspect,
 }
 
 impl Script {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::Acquire,
         Self::Release,
         Self::Renew,
         Self::Abandon,
         Self::Yield,
         Self::Inspect,
+        Self::MutexAcquire,
+        Self::MutexRelease,
+        Self::MutexRenew,
+        Self::MutexAbandon,
+        Self::MutexInspect,
     ];
 
-    /// The script that carries out an operation.
+    /// The script that carries out an operation on a kind of lock.
+    ///
+    /// # Panics
+    /// For a mutex that is yielded: nobody asks for that, as it is given back instead.
     #[must_use]
-    pub fn of(op: &Op) -> Self {
+    pub fn of(kind: Kind, op: &Op) -> Self {
+        if kind.is_mutex() {
+            return match op {
+                Op::Acquire { .. } => Self::MutexAcquire,
+                Op::Release { .. } => Self::MutexRelease,
+                Op::Renew { .. } => Self::MutexRenew,
+                Op::Abandon { .. } => Self::MutexAbandon,
+                Op::Yield { .. } => unreachable!("a mutex is given back instead"),
+                Op::Inspect => Self::MutexInspect,
+            };
+        }
         match op {
             Op::Acquire { .. } => Self::Acquire,
             Op::Release { .. } => Self::Release,
@@ -46,18 +75,52 @@ impl Script {
     }
 }
 
-/// What the operations share, in the order in which it stands in a script: each file uses those before it.
+const RECORD: &str = include_str!("../lua/common/record.lua");
+const COMMIT: &str = include_str!("../lua/common/commit.lua");
+const LINE: &str = include_str!("../lua/common/line.lua");
+const TELLING: &str = include_str!("../lua/common/telling.lua");
+const TOMBS: &str = include_str!("../lua/common/tombs.lua");
+
+/// What the operations on a read/write lock share, in the order in which it stands in a script: each file uses those
+/// before it.
 const COMMON: [&str; 7] = [
-    include_str!("../lua/common/record.lua"),
-    include_str!("../lua/common/commit.lua"),
+    RECORD,
+    COMMIT,
     include_str!("../lua/common/holds.lua"),
-    include_str!("../lua/common/line.lua"),
-    include_str!("../lua/common/telling.lua"),
-    include_str!("../lua/common/tombs.lua"),
+    LINE,
+    TELLING,
+    TOMBS,
     include_str!("../lua/common/only_hold.lua"),
 ];
 
-/// The line in an operation's own text that stands for [`COMMON`].
+/// The same for mutexes, whose hold is a string.
+const COMMON_TO_MUTEXES: [&str; 7] = [
+    RECORD,
+    COMMIT,
+    include_str!("../lua/mutex/string.lua"),
+    LINE,
+    TELLING,
+    TOMBS,
+    include_str!("../lua/mutex/moments.lua"),
+];
+
+fn common(script: Script) -> [&'static str; 7] {
+    match script {
+        Script::Acquire
+        | Script::Release
+        | Script::Renew
+        | Script::Abandon
+        | Script::Yield
+        | Script::Inspect => COMMON,
+        Script::MutexAcquire
+        | Script::MutexRelease
+        | Script::MutexRenew
+        | Script::MutexAbandon
+        | Script::MutexInspect => COMMON_TO_MUTEXES,
+    }
+}
+
+/// The line in an operation's own text that stands for what is [`common`].
 const INCLUDE: &str = "-- include: common";
 
 /// A script as servers are sent it, made when it is needed for the first time.
@@ -72,7 +135,7 @@ fn sent(script: Script) -> &'static Sent {
         [const { OnceLock::new() }; Script::ALL.len()];
     // `ALL` lists the scripts in the order of their declaration.
     SENT[script as usize].get_or_init(|| {
-        let text = compose(own_text(script));
+        let text = compose(own_text(script), common(script));
         let hash = redis::Script::new(&text).get_hash().into();
         Sent { text, hash }
     })
@@ -91,11 +154,11 @@ pub(super) fn hash(script: Script) -> &'static str {
 
 /// An operation's own text with what it includes. It is sent over each new connection that uses it, and compiled by
 /// a server that does not know it: so comments, empty lines and indentation stay here. (No string goes over several lines, or has ` -- ` in it.)
-fn compose(own: &str) -> String {
+fn compose(own: &str, common: [&str; 7]) -> String {
     let mut text = String::new();
     for line in own.lines() {
         if line == INCLUDE {
-            COMMON
+            common
                 .iter()
                 .flat_map(|common| common.lines())
                 .for_each(|line| add(&mut text, line));
@@ -123,12 +186,17 @@ fn own_text(script: Script) -> &'static str {
         Script::Abandon => include_str!("../lua/abandon.lua"),
         Script::Yield => include_str!("../lua/yield.lua"),
         Script::Inspect => include_str!("../lua/inspect.lua"),
+        Script::MutexAcquire => include_str!("../lua/mutex/acquire.lua"),
+        Script::MutexRelease => include_str!("../lua/mutex/release.lua"),
+        Script::MutexRenew => include_str!("../lua/mutex/renew.lua"),
+        Script::MutexAbandon => include_str!("../lua/mutex/abandon.lua"),
+        Script::MutexInspect => include_str!("../lua/mutex/inspect.lua"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMON, INCLUDE, Script, own_text, source};
+    use super::{INCLUDE, Script, common, own_text, source};
 
     /// Every line that is more than a comment, with the comment behind it.
     fn code(text: &str) -> impl Iterator<Item = &str> {
@@ -140,9 +208,13 @@ mod tests {
     #[test]
     fn a_script_is_its_own_code_and_the_common_code_where_it_includes_that() {
         for script in Script::ALL {
-            let (before, after) = own_text(script).split_once(INCLUDE).expect("an include");
-            let parts = [before].into_iter().chain(COMMON).chain([after]);
-            let written: Vec<_> = parts.flat_map(code).collect();
+            let written: Vec<_> = match own_text(script).split_once(INCLUDE) {
+                Some((before, after)) => {
+                    let parts = [before].into_iter().chain(common(script)).chain([after]);
+                    parts.flat_map(code).collect()
+                }
+                None => code(own_text(script)).collect(),
+            };
             let sent: Vec<_> = source(script).lines().collect();
             assert_eq!(sent.len(), written.len(), "{script:?}");
             for (sent, written) in sent.iter().zip(written) {
@@ -158,7 +230,8 @@ mod tests {
 
     #[test]
     fn no_string_has_what_looks_like_a_comment_or_goes_over_several_lines() {
-        for text in COMMON.into_iter().chain(Script::ALL.map(own_text)) {
+        let shared = Script::ALL.into_iter().flat_map(common);
+        for text in shared.chain(Script::ALL.map(own_text)) {
             for long in ["[[", "[=", "\\\n"] {
                 assert!(!text.contains(long), "{long}");
             }

@@ -1,0 +1,23 @@
+-- Undoes the acquire of a mutex whatever became of it: gives the hold back, or leaves the line.
+--
+-- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out
+-- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect in case it is still on its way
+--       (0 = it is not), 3 how to publish (see acquire.lua)
+-- Returns  1 a hold or a place was given up | {1, {channel, message, ...}} the same, and what is to be published
+--          | 0 there was neither
+local call = redis.call
+local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
+if not lock or till == 0 and call('EXISTS', lock) == 0 then
+  if call('GETEX', key) ~= id then return 0 end -- A look that only a master allows.
+  return call('DEL', key)
+end
+local time, pub, owner, known = call('TIME'), ARGV[3], '', {}
+-- include: common
+sweep(W)
+local mine, place = value == id, place_of(id)
+if till > 0 then bury(till) end
+if place then leave(place) end
+if mine then unhold() end
+if mine or place then serve() end
+if giving or till > 0 then commit(true) end
+return giving and (notes and {1, notes} or 1) or 0

@@ -1,0 +1,115 @@
+-- Takes a mutex, or takes (or refreshes) a place in its line.
+--
+-- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then there is no line, and who waits polls
+-- ARGV  1 hold id, 2 lease in ms, 3 as in acquire.lua, 4 '1' if the hold needs a token
+-- Returns  as acquire.lua does; the token of one that needs none may be any number
+local call = redis.call
+local key, lock, id, fenced = KEYS[1], KEYS[2], ARGV[1], ARGV[4] == '1'
+local lease = ARGV[2] * 1000
+local valid, place_lease, ear, nonce, pub = string.match(ARGV[3], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
+local time = call('TIME')
+
+if not lock then
+  local us = time[1] * 1000000 + time[2]
+  if tonumber(valid) < us then return {6, us} end
+  local value = call('GETEX', key)
+  if not value then call('SET', key, id, 'PX', ARGV[2]) end
+  if value == id and call('PTTL', key) < tonumber(ARGV[2]) then call('PEXPIRE', key, ARGV[2]) end
+  if not value or value == id then return us end
+  local left = call('PTTL', key)
+  left = left < 0 and 3600000000 or left * 1000
+  if place_lease == '0' then return {0, left} end
+  return {2, math.min(left, 20000), 0, us}
+end
+
+local owner, known = '', {}
+-- include: common
+if tonumber(valid) < real then return {6, real} end
+if tonumber(f[11] or 0) > real then return {4} end
+sweep_tombs(4)
+if get1('z') then promise(real + MEMORY + offset) end -- What is noted is not forgotten for a shorter lease.
+sweep(W)
+if again then
+  commit(true)
+  return {5}
+end
+-- A copy of a plain `SET` that came late: its outcome was settled without it.
+if value and value ~= id and tonumber(get1('-' .. value) or 0) > real then unhold() end
+
+if value == id then -- Granted before: the reply or the message was lost, or has not arrived yet.
+  if left < lease then
+    call('PEXPIRE', key, ARGV[2])
+    left = lease
+  end
+  if fenced then
+    promise(now + left)
+    earliest = now + left
+    if last == 0 then last = now end
+    set('t', fmt('%d', last))
+  end
+  commit(true)
+  return last > 0 and last or now
+end
+
+local place = place_of(id)
+if place and place_lease ~= '0' then -- Only who waits says what it hears.
+  if place.ear == '2' then place.line.front = min(place.line.front, place.i) end -- It hears again.
+  place.ear = ear
+  write_waiter(place)
+end
+place_lease = tonumber(place_lease)
+
+local foreign, free, first = value and not is_own(value), free_until(), front(W)
+if again then
+  commit(true)
+  return {5}
+end
+local blocked
+if value then
+  blocked = now + left
+elseif free then
+  blocked = now + free - real
+elseif first and first.id ~= id then
+  blocked = first.deadline
+end
+
+if not blocked then
+  last = max(now, last + 1)
+  if place then
+    call('HDEL', lock, '') -- Who has a place gets the mutex also on a server that is out of memory.
+    leave(place)
+  end
+  hold(id, 'w', now + lease)
+  if fenced or f[1] then
+    set('t', fmt('%d', last))
+    promise(fenced and now + lease or now)
+    commit(true)
+  end
+  return last
+end
+if foreign then note_foreign() end
+if place_lease == 0 then
+  if f[1] then commit(true) end
+  return {0, blocked - now}
+end
+promise(now + place_lease)
+if not get1('p') then set('p', fmt('%d', real)) end
+if last == 0 then
+  last = now
+  set('t', fmt('%d', last))
+end
+local known_place = place
+place = place or {id = id, line = W, before = 0, since = now, owner = ''}
+place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce
+if known_place then write_waiter(place) else join(place) end
+commit(known_place)
+local retry = blocked - now
+if not first or first.id == id then
+  -- Nobody tells when others' holds end: the first in line looks, less often the longer it waits.
+  if foreign then retry = min(retry, max(5000, min(100000, math.floor((now - place.since) / 10)))) end
+  if free then retry = min(retry, GLANCE) end
+end
+local reply = {2, retry, last, now}
+if trusted and not value and not free and (rouse() or value == id) then reply = {5} end
+commit(true)
+return reply

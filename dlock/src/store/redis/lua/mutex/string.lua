@@ -1,0 +1,42 @@
+-- The hold of a mutex: a string whose value is the holder's id and whose time to live is the lease, as clients in other
+-- languages have it. The hash beside it has the line, the last token and the notes of lua/common, and no holds.
+-- Stands in for lua/common/holds.lua; before it stand record.lua and commit.lua, and `key`, the string's.
+--
+-- In the hash, besides what record.lua says:
+--   h        '1 0 1 <deadline>' while the mutex was held at the last look; only says how long to remember the rest
+--   q        until when the mutex is left free for clients that know no line
+--   p        since when clients of dlock have had it without leaving it free
+--   b        for how long they may, in us
+-- Times are the server's.
+local FOREVER = 3600000000 -- us: for how long a string without an expiry is taken to stay
+local FREE, LEAST, MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart
+local GLANCE = 8000 -- us: how often the first in line looks then whether others come
+
+-- A look that only a master allows.
+local value, left = call('GETEX', key), nil
+if value then
+  left = call('PTTL', key)
+  left = left < 0 and FOREVER or left * 1000
+end
+reads, writes, earliest = 0, value and 1 or 0, value and now + left or 0
+
+local function is_own(of) return match(of, '^[%w.:_-]*/%x+/%x+$') end
+
+local function hold(hold_id, _, deadline)
+  local millis = max(math.floor((deadline - now) / 1000), 1)
+  call('SET', key, hold_id, 'PX', fmt('%d', millis))
+  value, left, writes, earliest = hold_id, millis * 1000, 1, deadline
+end
+
+local function unhold()
+  call('DEL', key)
+  value, left, writes = false, nil, 0
+end
+
+local function live_hold(who)
+  return value == who and {id = who, mode = 'w', k = 1, owner = ''} or nil
+end
+
+local function end_write_phase() end
+local function review() end
+local function witness() return value and now + left or nil end
