@@ -82,8 +82,7 @@ impl Court {
 
     /// A process was told that it had extended or released what it no longer had.
     pub(crate) fn not_refused(&mut self, process: Process) {
-        let text =
-            format!("process {process} was told that it had changed what it had given back");
+        let text = format!("process {process} was told that it had changed what it had given back");
         self.violations.push(text);
     }
 

@@ -90,12 +90,17 @@ impl Figures {
         text
     }
 
-    /// What did not happen that had to.
-    pub(crate) fn lacks(&self) -> Vec<String> {
+    /// What did not happen that had to; where nothing is done to anybody, only their shares count.
+    pub(crate) fn lacks(&self, calm: bool) -> Vec<String> {
         let mut lacks = Vec::new();
         for (side, tally) in &self.sides {
             if self.share(tally) < LEAST_SHARE {
-                lacks.push(format!("{side} had less than {LEAST_SHARE} % of the grants"));
+                lacks.push(format!(
+                    "{side} had less than {LEAST_SHARE} % of the grants"
+                ));
+            }
+            if calm {
+                continue;
             }
             for (what, count) in [
                 ("killed while it held the lock", tally.killed_holding),

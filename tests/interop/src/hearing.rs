@@ -143,7 +143,8 @@ impl Hearing {
             {
                 state.figures.grant(self.side, now.since(since));
             }
-            state.docket.take(self.side)
+            let takes = !self.trial.is_over();
+            takes.then(|| state.docket.take(self.side)).flatten()
         };
         self.trial.look().await;
         match deed {

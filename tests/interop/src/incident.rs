@@ -57,11 +57,13 @@ impl Docket {
         self.sides.len() * DEEDS.len()
     }
 
-    /// Makes the next one due, unless one is due or not over.
+    /// Whether none is due or running.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.due.is_none() && !self.is_running
+    }
+
+    /// Makes the next one due.
     pub(crate) fn advance(&mut self) {
-        if self.due.is_some() || self.is_running {
-            return;
-        }
         if self.left.is_empty() {
             let incident = |side| DEEDS.map(|deed| Incident { side, deed });
             self.left = self.sides.iter().copied().flat_map(incident).collect();
@@ -76,9 +78,15 @@ impl Docket {
         Some(due.side)
     }
 
+    /// A waiting process was killed.
+    pub(crate) fn has_a_waiter(&mut self) {
+        self.due = None;
+    }
+
     /// What is to be done to a holder of this side; it runs from now on.
     pub(crate) fn take(&mut self, side: Side) -> Option<Deed> {
-        let due = self.due.take_if(|due| due.side == side)?;
+        let wanted = |due: &mut Incident| due.side == side && due.deed != Deed::KillWaiting;
+        let due = self.due.take_if(wanted)?;
         self.is_running = true;
         Some(due.deed)
     }

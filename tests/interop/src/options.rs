@@ -18,6 +18,8 @@ pub(crate) struct Options {
     pub(crate) python: PathBuf,
     /// Whether redis-py's side frees whatever it finds, which the judge has to notice.
     pub(crate) control: bool,
+    /// Whether nothing is done to anybody.
+    pub(crate) calm: bool,
 }
 
 impl Options {
@@ -31,26 +33,32 @@ impl Options {
             seed: fastrand::u64(..1_000_000),
             python: "python3".into(),
             control: false,
+            calm: false,
         };
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
-            if word == "--control" {
-                options.control = true;
-                continue;
-            }
-            let value = words.next().ok_or(format!("{word}: without a value"))?;
             match word.as_str() {
-                "--seconds" => options.lasts = Duration::from_secs(number(&word, &value, 5)?),
-                "--lease-ms" => options.lease = Duration::from_millis(number(&word, &value, 200)?),
-                "--rest-ms" => options.rest = Duration::from_millis(number(&word, &value, 0)?),
-                "--processes" => options.processes = number(&word, &value, 2)?,
-                "--seed" => options.seed = number(&word, &value, 0)?,
-                "--sides" => options.sides = sides(&value)?,
-                "--python" => options.python = value.into(),
-                _ => return Err(format!("unknown argument: {word}")),
+                "--control" => options.control = true,
+                "--calm" => options.calm = true,
+                _ => options.set(&word, words.next())?,
             }
         }
         Ok(options)
+    }
+
+    fn set(&mut self, word: &str, value: Option<String>) -> Result<(), String> {
+        let value = value.ok_or(format!("{word}: without a value"))?;
+        match word {
+            "--seconds" => self.lasts = Duration::from_secs(number(word, &value, 5)?),
+            "--lease-ms" => self.lease = Duration::from_millis(number(word, &value, 200)?),
+            "--rest-ms" => self.rest = Duration::from_millis(number(word, &value, 0)?),
+            "--processes" => self.processes = number(word, &value, 2)?,
+            "--seed" => self.seed = number(word, &value, 0)?,
+            "--sides" => self.sides = sides(&value)?,
+            "--python" => self.python = value.into(),
+            _ => return Err(format!("unknown argument: {word}")),
+        }
+        Ok(())
     }
 
     /// How long a process rests this time, in microseconds.

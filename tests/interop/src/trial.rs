@@ -3,6 +3,8 @@
 mod state;
 
 use std::{
+    convert::Infallible,
+    future::pending,
     net::Ipv4Addr,
     process::ExitCode,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,7 +14,7 @@ use dlock_tests::RedisServer;
 use redis::{Client, aio::MultiplexedConnection, cmd};
 use tokio::{
     net::TcpListener,
-    time::{Duration, Instant, MissedTickBehavior, interval, sleep},
+    time::{Duration, Instant, sleep, sleep_until},
 };
 
 pub(crate) use self::state::State;
@@ -72,10 +74,13 @@ pub(crate) async fn run(options: Options) -> ExitCode {
         options,
     });
     let judging = tokio::spawn(judge_all(Arc::clone(&trial), listener));
-    tokio::join!(trial.disturb(), trial.attend());
+    tokio::select! {
+        never = trial.disturb() => match never {},
+        () = trial.attend() => {}
+    }
     judging.abort();
     trial.look_for_leftovers().await;
-    trial.state().tell(trial.options.control)
+    trial.state().tell(&trial.options)
 }
 
 async fn judge_all(trial: Arc<Trial>, listener: TcpListener) {
@@ -105,24 +110,31 @@ impl Trial {
     }
 
     /// Lets one thing after the other happen, so that all do in the time there is.
-    async fn disturb(&self) {
+    async fn disturb(&self) -> Infallible {
         let each = self.state().docket.len();
         let each = u32::try_from(each).expect("few incidents");
         let pace = self.options.lasts.mul_f64(0.9) / each;
-        let mut ticks = interval(pace.min(self.options.lease * 4));
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        if self.options.calm {
+            return pending().await;
+        }
+        let pace = pace.min(self.options.lease * 4);
+        let mut next = Instant::now();
         loop {
-            ticks.tick().await;
-            if self.is_over() {
-                return;
-            }
+            sleep_until(next).await;
             self.state().docket.advance();
-            self.kill_a_waiter();
+            while !self.state().docket.is_idle() {
+                self.kill_a_waiter();
+                sleep(GLANCE).await;
+            }
+            next += pace;
         }
     }
 
     fn kill_a_waiter(&self) {
         let mut state = self.state();
+        if self.is_over() {
+            return;
+        }
         let Some(side) = state.docket.wants_a_waiter() else {
             return;
         };
@@ -131,10 +143,9 @@ impl Trial {
             slots.find(|slot| self.fleet.side(*slot) == side && state.waiting[*slot].is_some());
         let Some(slot) = slot else { return };
         state.waiting[slot] = None;
-        state.docket.take(side);
+        state.docket.has_a_waiter();
         self.fleet.replace(slot);
         state.figures.done(side, Deed::KillWaiting);
-        state.docket.finish();
     }
 
     /// Looks at the key now and then, until all processes have ended.
@@ -152,7 +163,10 @@ impl Trial {
                 return;
             }
             if Instant::now() >= self.end + END {
-                let text = format!("{} processes have not ended", self.fleet.len() - ended.len());
+                let text = format!(
+                    "{} processes have not ended",
+                    self.fleet.len() - ended.len()
+                );
                 self.state().court.object(text);
                 return;
             }

@@ -39,17 +39,17 @@ impl State {
     }
 
     /// Prints it all, and says whether it is as it must be.
-    pub(crate) fn tell(&self, control: bool) -> ExitCode {
+    pub(crate) fn tell(&self, options: &Options) -> ExitCode {
         println!("\n{}", self.figures.to_markdown());
         let violations = self.court.violations();
         println!("violations: {}", violations.len());
         for violation in violations.iter().take(10) {
             println!("  {violation}");
         }
-        if control {
+        if options.control {
             return ExitCode::from(u8::from(violations.is_empty()));
         }
-        let lacks = self.figures.lacks();
+        let lacks = self.figures.lacks(options.calm);
         for lack in &lacks {
             println!("not enough: {lack}");
         }
