@@ -7,7 +7,7 @@ mod record;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use dlock::__internals::{Op, Script, encode, encode_plain, script_source};
+use dlock::__internals::{Keys, Op, Script, encode, encode_plain, script_source};
 use dlock::LockKey;
 use redis::{Arg, Connection};
 
@@ -94,7 +94,7 @@ impl Stage {
     /// Runs one script.
     #[must_use]
     pub fn play(&self, scene: &Scene<'_>) -> Outcome {
-        let script = Script::of(scene.op);
+        let script = Script::of(scene.key.kind(), scene.op);
         let index = Script::ALL.iter().position(|of| *of == script);
         let digests = &self.digests[usize::from(scene.pieces == Pieces::OfTwo)];
         let plain = scene.plain && encode_plain(scene.key, scene.op).is_some();
@@ -117,6 +117,7 @@ impl Stage {
         encode(
             &mut own,
             scene.key,
+            Keys::All,
             scene.op,
             scene.publish,
             scene.valid_until,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{
-    HoldId, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key, script_source,
+    HoldId, Keys, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key, script_source,
 };
 use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};
@@ -47,9 +47,9 @@ impl Meter {
     async fn cost(&mut self, op: &Op) -> usize {
         self.ask(redis::cmd("CONFIG").arg("RESETSTAT")).await;
         let mut eval = redis::cmd("EVAL");
-        eval.arg(script_source(Script::of(op)));
+        eval.arg(script_source(Script::of(self.key.kind(), op)));
         let publishing = if sharded_channels() { "S" } else { "P" };
-        encode(&mut eval, &self.key, op, publishing, VALID);
+        encode(&mut eval, &self.key, Keys::All, op, publishing, VALID);
         self.ask(&eval).await;
         let info = self.ask(redis::cmd("INFO").arg("commandstats")).await;
         let info: String = redis::from_redis_value(info).expect("text");

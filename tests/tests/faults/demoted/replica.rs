@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{
+use dlock::__internals::{Keys, 
     ClientId, Extent, HoldId, Op, Script, ServerToken, Stray, encode, lock_key, script_source,
 };
 use dlock::LockKey;
@@ -86,7 +86,7 @@ async fn a_replica_does_not_repeat_a_grant() {
 fn evaluate(script: Script, key: &LockKey, op: &Op, valid_until: u64) -> Cmd {
     let mut command = redis::cmd("EVAL");
     command.arg(script_source(script));
-    encode(&mut command, key, op, "P", valid_until);
+    encode(&mut command, key, Keys::All, op, "P", valid_until);
     command
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use dlock::{
-    __internals::{Extent, HoldId, Message, Nonce, Op, PlaceTerms, ServerToken, Stray, encode},
+    __internals::{Keys, Extent, HoldId, Message, Nonce, Op, PlaceTerms, ServerToken, Stray, encode},
     LockKey, Mode,
 };
 use redis::{Cmd, cmd};
@@ -93,7 +93,7 @@ pub(super) fn yield_to_line(held: &Held) -> Op {
 pub(super) fn evalsha(digest: &str, key: &LockKey, op: &Op) -> Cmd {
     let mut command = cmd("EVALSHA");
     command.arg(digest);
-    encode(&mut command, key, op, "P", ALWAYS);
+    encode(&mut command, key, Keys::All, op, "P", ALWAYS);
     command
 }
 

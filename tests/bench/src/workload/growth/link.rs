@@ -118,7 +118,7 @@ impl Link {
     }
 
     fn script(&self, op: &Op) -> Cmd {
-        let script = Script::of(op);
+        let script = Script::of(self.key.kind(), op);
         let mut digests = self.digests.iter();
         let (_, digest) = digests
             .find(|(of, _)| *of == script)

@@ -1,0 +1,5 @@
+//! A mutex that clients in other languages share.
+
+mod foreign;
+mod line;
+mod sharing;

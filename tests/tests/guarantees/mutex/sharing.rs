@@ -1,0 +1,154 @@
+//! Either side sees the other's hold as busy, and frees only its own.
+
+use std::time::Duration;
+
+use dlock::{ErrorKind, LossReason};
+use dlock_tests::{builder, connect, scaled, shared_server, unique_prefix, wait_until};
+
+use crate::foreign::Foreign;
+
+const SOON: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn the_key_is_the_name_and_its_value_the_holder() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let client = connect(&server.url(), "dlock").await;
+    let mutex = client.mutex(&name).expect("a valid name");
+    assert_eq!(mutex.key().as_str(), name);
+    let guard = mutex.lease(LONG).lock().await.expect("free");
+    let value = foreign.value().await.expect("held");
+    assert_eq!(value.split('/').count(), 3, "{value}");
+    let left = foreign.left().await;
+    assert!((29_000..=30_000).contains(&left), "{left}");
+    guard.release().await.expect("held to the end");
+    assert_eq!(foreign.value().await, None);
+}
+
+#[tokio::test]
+async fn a_foreign_hold_is_busy_and_is_waited_for() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let client = connect(&server.url(), "dlock").await;
+    for mutex in [true, false] {
+        assert!(foreign.acquire(LONG).await);
+        let plain = client.mutex(&name).expect("a valid name");
+        let fenced = plain.clone().fenced().expect("one slot");
+        let held = if mutex {
+            plain.try_lock().await.expect("answered").is_none()
+        } else {
+            fenced.try_lock().await.expect("answered").is_none()
+        };
+        assert!(held);
+        let waiting = tokio::spawn(async move {
+            if mutex {
+                plain.lock().await.map(|guard| guard.key().clone())
+            } else {
+                fenced.lock().await.map(|guard| guard.key().clone())
+            }
+        });
+        assert!(foreign.extend(LONG).await, "still its own");
+        assert!(!waiting.is_finished());
+        assert!(foreign.release().await, "still its own");
+        let taken = tokio::time::timeout(scaled(SOON), waiting).await;
+        let key = taken.expect("soon").expect("no panic").expect("free");
+        assert_eq!(key.as_str(), name);
+        wait_until(SOON, "the guard was dropped", || async {
+            foreign.value().await.is_none()
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn our_hold_is_busy_for_others_and_they_do_not_free_it() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let client = connect(&server.url(), "dlock").await;
+    let mutex = client.mutex(&name).expect("a valid name");
+    let guard = mutex.lock().await.expect("free");
+    assert!(!foreign.acquire(LONG).await);
+    assert!(!foreign.release().await);
+    assert!(!foreign.extend(LONG).await);
+    guard.release().await.expect("held to the end");
+    assert!(foreign.acquire(LONG).await);
+    // What we do late has no effect on theirs.
+    assert!(mutex.try_lock().await.expect("answered").is_none());
+    assert_eq!(foreign.value().await.as_deref(), Some(foreign.token()));
+}
+
+#[tokio::test]
+async fn a_hold_is_renewed_and_its_loss_is_noticed() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let lease = scaled(Duration::from_millis(500));
+    let client = builder(&server.url(), "dlock").lease(lease);
+    let client = client.build().await.expect("the server is up");
+    let mutex = client.mutex(&name).expect("a valid name");
+    let guard = mutex.lock().await.expect("free");
+    tokio::time::sleep(2 * lease).await;
+    guard.check().expect("renewed");
+    foreign.remove().await;
+    assert!(foreign.acquire(LONG).await);
+    tokio::time::timeout(scaled(SOON), guard.lost())
+        .await
+        .expect("the next renewal tells");
+    let error = guard.release().await.expect_err("lost");
+    assert_eq!(error.kind(), ErrorKind::Lost(LossReason::Removed), "{error}");
+    assert_eq!(foreign.value().await.as_deref(), Some(foreign.token()));
+    assert!(foreign.left().await > 20_000, "nobody touched theirs");
+}
+
+#[tokio::test]
+async fn a_key_that_is_no_string_is_an_error() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let client = redis::Client::open(server.url()).expect("a valid URL");
+    let mut connection = client.get_connection().expect("the server answers");
+    let () = redis::cmd("HSET")
+        .arg(&name)
+        .arg("a")
+        .arg("b")
+        .query(&mut connection)
+        .expect("set");
+    let client = connect(&server.url(), "dlock").await;
+    let mutex = client.mutex(&name).expect("a valid name");
+    let error = mutex.lock().await.expect_err("a hash");
+    assert_eq!(error.kind(), ErrorKind::ForeignKey, "{error}");
+}
+
+#[tokio::test]
+async fn tokens_grow_also_past_holders_who_have_none() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let client = connect(&server.url(), "dlock").await;
+    let fenced = client.mutex(&name).expect("a valid name").fenced();
+    let fenced = fenced.expect("one slot");
+    let mut last = None;
+    for _ in 0..5 {
+        let guard = fenced.lock().await.expect("free");
+        assert!(Some(guard.fencing_token()) > last);
+        last = Some(guard.fencing_token());
+        guard.release().await.expect("held to the end");
+        assert!(foreign.acquire(LONG).await);
+        assert!(foreign.release().await);
+    }
+}
+
+#[tokio::test]
+async fn a_name_whose_braces_keep_a_line_away_works_without_one() {
+    let (server, name) = (shared_server().await, format!("{}}}", unique_prefix()));
+    let client = connect(&server.url(), "dlock").await;
+    let mutex = client.mutex(&name).expect("a valid name");
+    let guard = mutex.lock().await.expect("free");
+    assert!(mutex.try_lock().await.expect("answered").is_none());
+    let other = connect(&server.url(), "dlock").await;
+    let other = other.mutex(&name).expect("a valid name");
+    let waiting = tokio::spawn(async move { other.lock().await });
+    guard.release().await.expect("held to the end");
+    let taken = tokio::time::timeout(scaled(SOON), waiting).await;
+    let guard = taken.expect("soon").expect("no panic").expect("free");
+    guard.release().await.expect("held to the end");
+    let error = mutex.fenced().expect_err("two slots");
+    assert_eq!(error.kind(), ErrorKind::InvalidKey, "{error}");
+}
