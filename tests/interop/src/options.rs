@@ -67,7 +67,7 @@ impl Options {
     }
 }
 
-fn number<N: FromStr + PartialOrd>(word: &str, value: &str, least: N) -> Result<N, String> {
+fn number<N: FromStr + PartialOrd + Copy>(word: &str, value: &str, least: N) -> Result<N, String> {
     let number = value.parse().ok().filter(|number| *number >= least);
     number.ok_or_else(|| format!("{word} {value}: not a number, or too small"))
 }
