@@ -9,6 +9,7 @@ use crate::key::Template;
 /// Everything that decides what is generated.
 pub(crate) struct Plan {
     pub(crate) keys: Keys,
+    pub(crate) lock: Lock,
     pub(crate) mode: Mode,
     pub(crate) lease: Option<Time>,
     pub(crate) max_hold: Option<Time>,
@@ -38,6 +39,15 @@ pub(crate) enum Keys {
 pub(crate) enum Key {
     Template(Template),
     Computed(Expr),
+}
+
+/// What kind of lock it is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Lock {
+    #[default]
+    Rw,
+    Mutex,
+    FencedMutex,
 }
 
 /// How it is locked.

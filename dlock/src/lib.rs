@@ -69,7 +69,7 @@ pub mod testing;
 mod token;
 mod trace;
 
-pub use attribute::{AsClient, Held, LockResult, current};
+pub use attribute::{AsClient, Held, LockResult, MutexHeld, current, current_mutex};
 pub use client::{Client, ClientBuilder, install, installed};
 #[doc = include_str!("attribute/distributed_lock.md")]
 pub use dlock_macros::distributed_lock;
@@ -123,5 +123,6 @@ pub mod __internals {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::attribute::{Grant, Holds, Loss, Report, Request, is_busy, name, on_busy};
+    pub use crate::kind::Kind;
     pub use crate::mode::Mode;
 }

@@ -34,6 +34,7 @@ names! {
     Key "key" "key = \"order:{order_id}\"",
     Keys "keys" "keys = [\"account:{from}\", \"account:{to}\"]",
     Mode "mode" "mode = \"write\"",
+    Lock "lock" "lock = \"mutex\"",
     Lease "lease" "lease = \"30s\"",
     MaxHold "max_hold" "max_hold = \"5m\"",
     MinHold "min_hold" "min_hold = \"10s\"",
@@ -61,8 +62,9 @@ impl Name {
         let meant = match text {
             "timeout" | "acquire_timeout" | "wait_timeout" => Some(Self::Wait),
             "ttl" | "expire" | "expiry" | "lease_time" | "duration" => Some(Self::Lease),
-            "lock" | "resource" | "id" => Some(Self::Key),
+            "resource" | "id" => Some(Self::Key),
             "locks" | "resources" | "ids" => Some(Self::Keys),
+            "kind" | "type" | "lock_type" | "mutex" | "fenced" | "fenced_mutex" => Some(Self::Lock),
             "label" | "metric" | "metric_name" => Some(Self::Label),
             "redis" | "pool" | "connection" | "manager" => Some(Self::Client),
             _ => suggest::closest(text, Self::ALL.iter().map(|name| name.text()))
@@ -94,8 +96,8 @@ impl Name {
 fn elsewhere(text: &str) -> Option<&'static str> {
     match text {
         "owner" => Some(
-            "a call enters again what its own task holds; other owners are named where the lock is made: \
-             `client.rw_lock(..)?.owner(..)`",
+            "a call enters again what its own task holds; other owners, which a mutex has not, are named where the lock is \
+             made: `client.rw_lock(..)?.owner(..)`",
         ),
         "prefix" | "namespace" => Some(
             "it is the client's: `Client::builder().prefix(..)`; `key` is what comes behind it",

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::mixed_at;
 use super::request::request;
 use crate::function::{Function, Shape};
-use crate::plan::Plan;
+use crate::plan::{Lock, Plan};
 
 /// `function` with its body under the lock.
 pub(crate) fn expand(plan: &Plan, shape: Shape, function: &Function) -> TokenStream {
@@ -129,9 +129,14 @@ impl<'a> Locked<'a> {
     }
 
     fn guard(&self) -> Option<TokenStream> {
-        self.plan.guard.as_ref().map(
-            |guard| quote_spanned!(mixed_at(guard.span())=> let #guard = __dlock_grant.held();),
-        )
+        let guard = self.plan.guard.as_ref()?;
+        let span = mixed_at(guard.span());
+        // A plain mutex has no token, and neither has what its body gets.
+        let held = match self.plan.lock {
+            Lock::Rw | Lock::FencedMutex => quote_spanned!(span=> held()),
+            Lock::Mutex => quote_spanned!(span=> mutex_held()),
+        };
+        Some(quote_spanned!(span=> let #guard = __dlock_grant.#held;))
     }
 
     /// The grant, or why there is none.

@@ -8,11 +8,12 @@ use syn::spanned::Spanned;
 use super::mixed_at;
 use crate::function::Function;
 use crate::key::Template;
-use crate::plan::{Key, Keys, Mode, OnLost, Plan, Time, Wait};
+use crate::plan::{Key, Keys, Lock, Mode, OnLost, Plan, Time, Wait};
 
 /// The expression that makes the request.
 pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -> TokenStream {
     let Plan {
+        lock,
         mode,
         lease,
         max_hold,
@@ -26,6 +27,11 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
         Mode::Read => quote!(#private::Mode::Read),
         Mode::Write => quote!(#private::Mode::Write),
         Mode::Computed(mode) => mode.to_token_stream(),
+    };
+    let kind = match lock {
+        Lock::Rw => None,
+        Lock::Mutex => Some(quote!(.kind(#private::Kind::Mutex))),
+        Lock::FencedMutex => Some(quote!(.kind(#private::Kind::FencedMutex))),
     };
     let client = client.as_ref().map(|client| {
         // Borrowed at its own place, so that the compiler points there.
@@ -51,7 +57,7 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
     });
     let on_lost = (*on_lost == OnLost::Continue).then(|| quote!(.continue_when_lost()));
     let request = named(plan, &mode, private, function);
-    quote!(#private::Request::#request #client #lease #max_hold #min_hold #wait #on_lost)
+    quote!(#private::Request::#request #kind #client #lease #max_hold #min_hold #wait #on_lost)
 }
 
 /// The function of `Request` that takes what is locked, and its arguments.

@@ -2,6 +2,7 @@
 
 mod function;
 mod key;
+mod lock;
 mod time;
 mod value;
 
@@ -29,7 +30,8 @@ pub(crate) fn validate(
     let lease = scope.lease(faults);
     let max_hold = scope.max_hold(lease.as_ref(), faults);
     let min_hold = scope.min_hold(max_hold.as_ref(), faults);
-    let mode = scope.mode(faults);
+    let lock = scope.lock(faults);
+    let mode = scope.mode(lock, faults);
     let wait = scope.wait(faults);
     let on_lost = scope.on_lost(shape.as_ref(), faults);
     let on_busy = scope.on_busy(faults);
@@ -38,6 +40,7 @@ pub(crate) fn validate(
     let krate = scope.krate(faults);
     let plan = Plan {
         keys: keys?,
+        lock: lock.unwrap_or_default(),
         mode,
         lease,
         max_hold,

@@ -1,4 +1,4 @@
-//! `mode`, `on_lost`, `guard` and `crate`.
+//! `on_lost`, `on_busy`, `guard` and `crate`.
 
 use syn::{Expr, Ident, Path};
 
@@ -6,38 +6,9 @@ use super::Scope;
 use crate::args::{Arg, Name};
 use crate::diagnostics::Diagnostics;
 use crate::function::Shape;
-use crate::plan::{Mode, OnLost};
-use crate::suggest;
+use crate::plan::OnLost;
 
 impl Scope<'_> {
-    pub(super) fn mode(&self, faults: &mut Diagnostics) -> Mode {
-        let Some(arg) = self.args.get(Name::Mode) else {
-            return Mode::Write;
-        };
-        let (written, is_string) = match (arg.string(), ident(&arg.value)) {
-            (Some(text), _) => (text.value(), true),
-            (None, Some(ident)) if !self.binds(ident) => (ident.to_string(), false),
-            _ => return Mode::Computed(arg.value.clone()),
-        };
-        match written.as_str() {
-            "read" if is_string => return Mode::Read,
-            "write" if is_string => return Mode::Write,
-            _ => {}
-        }
-        match meant_mode(&written) {
-            Some(mode) => faults.at(
-                &arg.value,
-                format!("`{written}` is not a mode; did you mean `mode = \"{mode}\"`?"),
-            ),
-            None if is_string => faults.at(
-                &arg.value,
-                format!("`{written}` is not a mode; write `mode = \"read\"` or `mode = \"write\"`"),
-            ),
-            None => return Mode::Computed(arg.value.clone()),
-        }
-        Mode::Write
-    }
-
     pub(super) fn on_lost(&self, shape: Option<&Shape>, faults: &mut Diagnostics) -> OnLost {
         let Some(arg) = self.args.get(Name::OnLost) else {
             return OnLost::default();
@@ -122,17 +93,9 @@ impl Scope<'_> {
 }
 
 /// `value` if it is one plain name.
-fn ident(value: &Expr) -> Option<&Ident> {
+pub(super) fn ident(value: &Expr) -> Option<&Ident> {
     match value {
         Expr::Path(path) if path.qself.is_none() => path.path.get_ident(),
         _ => None,
-    }
-}
-
-fn meant_mode(written: &str) -> Option<&'static str> {
-    match written.to_ascii_lowercase().as_str() {
-        "r" | "shared" | "reader" => Some("read"),
-        "w" | "rw" | "exclusive" | "writer" | "mutex" | "lock" => Some("write"),
-        other => suggest::closest(other, ["read", "write"]),
     }
 }

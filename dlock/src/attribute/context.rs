@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use tokio::task::{Id, try_id};
 
-use super::Held;
+use super::{Held, MutexHeld};
 use crate::key::LockKey;
-use crate::{Client, Error, ErrorKind, Mode};
+use crate::{Client, Error, ErrorKind, Kind, Mode};
 
 thread_local! {
     /// What the tasks hold that are being polled on this thread: the innermost call comes last.
@@ -33,7 +33,8 @@ fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> 
     ENTERED.try_with(look).ok()
 }
 
-/// The lock under which the calling function runs, if an annotated function is running.
+/// The lock under which the calling function runs, if an annotated function is running. Plain mutexes, which have no fencing
+/// token, are passed over: see [`current_mutex`].
 ///
 /// It belongs to the task: a task that Tokio spawned does not inherit it. Of several `keys` it is the one that
 /// was taken last; name them with `guard = ..` to have them all.
@@ -60,7 +61,42 @@ fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> 
 /// ```
 #[must_use]
 pub fn current() -> Option<Held> {
-    look(|calls| calls.next().cloned()).flatten()
+    innermost(true)
+}
+
+/// The same for plain mutexes (`lock = "mutex"`): the innermost under which the calling function runs.
+///
+/// ```
+/// # use dlock::{Client, Error, distributed_lock};
+/// #[distributed_lock(key = "stock", lock = "mutex")]
+/// async fn restock() -> Result<(), Error> {
+///     write_row().await
+/// }
+///
+/// async fn write_row() -> Result<(), Error> {
+///     let lock = dlock::current_mutex().expect("called under a mutex");
+///     lock.check()
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # dlock::install(Client::connect("memory://").await?);
+/// # restock().await
+/// # }
+/// ```
+#[must_use]
+pub fn current_mutex() -> Option<MutexHeld> {
+    innermost(false).map(MutexHeld::new)
+}
+
+/// The lock that the innermost call took last, of those with tokens, or of those without.
+fn innermost(has_token: bool) -> Option<Held> {
+    let wanted = |held: &&Held| held.key().kind().has_tokens() == has_token;
+    look(|mut calls| Iterator::find(&mut calls, wanted).cloned()).flatten()
+}
+
+/// Whether the running task holds anything.
+pub(super) fn holds_any() -> bool {
+    look(|calls| calls.next().is_some()).unwrap_or(false)
 }
 
 /// Makes `held`, if it is one, the current lock until the result is dropped.
@@ -94,25 +130,40 @@ pub(super) fn is_within(held: &Held) -> bool {
 ///
 /// # Errors
 ///
-/// `would_deadlock` when the task reads what it now wants to write: it would wait for itself; and on a thread that is ending.
+/// `would_deadlock` when the task would wait for itself, as it reads what it now wants to write, or holds as one kind of mutex
+/// what it wants as the other; and on a thread that is ending.
 pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Option<Held>, Error> {
     let enough = |held: &&Held| mode == Mode::Read || held.mode() == Mode::Write;
     let looked = look(|calls| {
         let holds = calls.flat_map(Held::of_call);
-        let mut holds = holds.filter(|held| held.is(client, key)).peekable();
-        (holds.peek().is_some(), holds.find(enough).cloned())
+        let mut holds = holds
+            .filter(|held| held.is_in_the_way(client, key))
+            .peekable();
+        let first = holds.peek().map(|held| held.key().kind());
+        let mut same = holds.filter(|held| held.key() == key);
+        (first, same.find(enough).cloned())
     });
-    let (holds_it, found) = looked.ok_or_else(Error::thread_is_ending)?;
-    match found {
-        Some(held) => held.check().map(|()| Some(held.entered_again())),
-        None if !holds_it => Ok(None),
-        None => Err(Error::new(
-            ErrorKind::WouldDeadlock,
-            format!(
-                "lock `{}` is held for reading by this very task, which now wants to write; \
-                 take it for writing in the outer function",
-                key.name()
-            ),
-        )),
+    let (first, found) = looked.ok_or_else(Error::thread_is_ending)?;
+    match (found, first) {
+        (Some(held), _) => held.check().map(|()| Some(held.entered_again())),
+        (None, None) => Ok(None),
+        (None, Some(held)) => Err(would_wait_for_itself(key, held)),
     }
+}
+
+/// The error for a task that holds as one kind of lock, or for reading, what it wants as `key`.
+fn would_wait_for_itself(key: &LockKey, held: Kind) -> Error {
+    let (name, wanted) = (key.name(), key.kind());
+    let message = if held == wanted {
+        format!(
+            "lock `{name}` is held for reading by this very task, which now wants to write; \
+             take it for writing in the outer function"
+        )
+    } else {
+        format!(
+            "mutex `{name}` is held by this very task as `lock = \"{held}\"`, which now wants it as `lock = \"{wanted}\"`; \
+             write the same in both functions"
+        )
+    };
+    Error::new(ErrorKind::WouldDeadlock, message)
 }

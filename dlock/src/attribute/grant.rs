@@ -57,6 +57,12 @@ impl<H: Holds> Grant<H> {
         self.held.clone()
     }
 
+    /// What it binds with `lock = "mutex"`.
+    #[must_use]
+    pub fn mutex_held(&self) -> H::Plain {
+        self.held.clone().plain()
+    }
+
     /// Runs `body` under the locks and releases them. If a lease is lost the body is dropped,
     /// unless it shall continue; if it has ended before that could be done, what it returned is
     /// in the loss.

@@ -4,30 +4,55 @@ use std::future::pending;
 
 use futures_util::future::select_all;
 
-use super::Held;
+use super::{Held, MutexHeld};
 use crate::Error;
 
-/// What `guard = name` binds: a [`Held`], a vector of them for `keys`, an option with `when`.
+/// What `guard = name` binds: a [`Held`], a vector of them for `keys`, an option with `when`; for plain mutexes the same of
+/// [`MutexHeld`].
 pub trait Holds: Clone {
+    /// The same of plain mutexes.
+    type Plain;
+
     /// Each of the locks.
     fn each(&self) -> &[Held];
+
+    /// The locks without their tokens, which they have not.
+    fn plain(self) -> Self::Plain;
 }
 
 impl Holds for Held {
+    type Plain = MutexHeld;
+
     fn each(&self) -> &[Held] {
         std::slice::from_ref(self)
+    }
+
+    fn plain(self) -> MutexHeld {
+        MutexHeld::new(self)
     }
 }
 
 impl Holds for Vec<Held> {
+    type Plain = Vec<MutexHeld>;
+
     fn each(&self) -> &[Held] {
         self
+    }
+
+    fn plain(self) -> Vec<MutexHeld> {
+        self.into_iter().map(MutexHeld::new).collect()
     }
 }
 
 impl<H: Holds> Holds for Option<H> {
+    type Plain = Option<H::Plain>;
+
     fn each(&self) -> &[Held] {
         self.as_ref().map_or(&[], Holds::each)
+    }
+
+    fn plain(self) -> Option<H::Plain> {
+        self.map(Holds::plain)
     }
 }
 

@@ -60,7 +60,8 @@ impl Request<One> {
     ///
     /// # Errors
     ///
-    /// Whatever the client reports, and `would_deadlock` when the task reads what it wants to write.
+    /// Whatever the client reports, and `would_deadlock` when the task reads what it wants to write, or holds as one kind of
+    /// mutex what it wants as the other.
     pub async fn acquire(mut self) -> Result<Grant, Error> {
         let client = self.resolve_client()?;
         // Boxed, as the futures of nested calls lie in one another.
@@ -96,7 +97,7 @@ impl Request<One> {
                 let taken = Owned::new(&client, share, None);
                 (taken.held().clone(), taken.into())
             };
-            testing::note(&name, label, wanted.mode);
+            testing::note(&name, label, wanted.kind, wanted.mode);
             let innermost = Some(held.clone());
             Ok(Grant::new(held, innermost, owned, client, wanted.cancel))
         }
@@ -162,6 +163,12 @@ impl<N> Request<N> {
             Some(client) => Ok(client),
             None => testing::client_in_scope().map_or_else(crate::installed, Ok),
         }
+    }
+
+    /// `lock = ..`
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.wanted.kind = kind;
+        self
     }
 
     /// `client = ..`

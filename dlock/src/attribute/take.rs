@@ -49,7 +49,7 @@ pub(super) async fn take_all(
         owned.push(taken);
     }
     for (name, label) in &names {
-        testing::note(name, label, wanted.mode);
+        testing::note(name, label, wanted.kind, wanted.mode);
     }
     let innermost = taken_last.or_else(|| held.last().cloned());
     let as_written = written

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::context::{current, reenter};
+use super::context::{holds_any, reenter};
 use crate::lock::{Handle, Share, Wait};
 use crate::{Client, Error, ErrorKind, Kind, Mode};
 
@@ -50,7 +50,7 @@ impl Wanted {
         };
         names
             .into_iter()
-            .all(|name| current().is_some() && !matches!(enters(name), Ok(None)))
+            .all(|name| holds_any() && !matches!(enters(name), Ok(None)))
     }
 
     /// One lock, or an error if it is not had within `wait`.

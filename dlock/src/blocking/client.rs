@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::RwLock;
+use super::{Mutex, RwLock};
 use crate::attribute::AsClient;
 use crate::{ClientBuilder, Error};
 
@@ -38,6 +38,16 @@ impl Client {
     pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
         let lock = self.client.rw_lock(name)?;
         Ok(RwLock::new(self.client.clone(), lock))
+    }
+
+    /// A handle to the mutex that is the string key of this name. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::mutex`](crate::Client::mutex).
+    pub fn mutex(&self, name: impl AsRef<str>) -> Result<Mutex, Error> {
+        let mutex = self.client.mutex(name)?;
+        Ok(Mutex::new(self.client.clone(), mutex))
     }
 
     /// Lets what holds a lock finish, and shuts down; see [`Client::drain`](crate::Client::drain).

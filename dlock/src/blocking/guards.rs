@@ -28,12 +28,6 @@ macro_rules! guard {
                 self.guard.key()
             }
 
-            /// The token to send along with what the lock protects.
-            #[must_use]
-            pub fn fencing_token(&self) -> FencingToken {
-                self.guard.fencing_token()
-            }
-
             /// Whether the hold is lost. Costs a look at the clock.
             #[must_use]
             pub fn is_lost(&self) -> bool {
@@ -88,3 +82,28 @@ guard! {
     /// A lock held for writing, alone, until released, dropped or lost.
     WriteGuard
 }
+
+guard! {
+    /// A mutex held until released, dropped or lost. It has no fencing token, as the asynchronous
+    /// [`MutexGuard`](crate::MutexGuard) has none.
+    MutexGuard
+}
+
+guard! {
+    /// A mutex held until released, dropped or lost, with a token among those who hold it through dlock.
+    FencedMutexGuard
+}
+
+macro_rules! fenced {
+    ($($name:ident)*) => {$(
+        impl $name {
+            /// The token to send along with what the lock protects.
+            #[must_use]
+            pub fn fencing_token(&self) -> FencingToken {
+                self.guard.fencing_token()
+            }
+        }
+    )*};
+}
+
+fenced!(ReadGuard WriteGuard FencedMutexGuard);

@@ -21,8 +21,10 @@
 mod background;
 mod client;
 mod guards;
+mod mutex;
 mod rw_lock;
 
 pub use self::client::Client;
-pub use self::guards::{ReadGuard, WriteGuard};
+pub use self::guards::{FencedMutexGuard, MutexGuard, ReadGuard, WriteGuard};
+pub use self::mutex::{FencedMutex, Mutex};
 pub use self::rw_lock::RwLock;

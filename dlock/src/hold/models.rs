@@ -15,6 +15,7 @@ use super::{Granted, Hold, Keeper, OnLoss, Start, Terms};
 use crate::clock::BootInstant;
 use crate::error::LossReason;
 use crate::key::LockKey;
+use crate::kind::Kind;
 use crate::metrics;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op};
@@ -33,6 +34,7 @@ pub(crate) fn key() -> LockKey {
 /// The `n`th hold of a client.
 pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
     let terms = Terms {
+        kind: Kind::Rw,
         mode,
         lease: LEASE,
         max_hold: None,
@@ -44,7 +46,7 @@ pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
         start: Start::Lease(BootInstant::now()),
         stray_until: None,
     };
-    let metrics = metrics::for_label(&"model".into());
+    let metrics = metrics::for_label(&"model".into(), Kind::Rw);
     Arc::new(Hold::new(key(), terms, metrics, granted))
 }
 

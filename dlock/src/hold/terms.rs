@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use crate::kind::Kind;
 use crate::mode::Mode;
 
 /// What a hold was acquired with, and what two tasks must agree on to share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
+    /// Some want a token with a mutex, and some do not.
+    pub(crate) kind: Kind,
     pub(crate) mode: Mode,
     pub(crate) lease: Duration,
     pub(crate) max_hold: Option<Duration>,

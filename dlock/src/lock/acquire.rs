@@ -4,7 +4,7 @@ use super::gate::{Entry, Lead, Place, Share, Turn};
 use super::handle::Handle;
 use super::remote;
 use super::wait::Wait;
-use crate::clock::{Instant, sleep_until};
+use crate::clock::{Instant, sleep_until, timeout_at};
 use crate::error::Error;
 use crate::metrics::Via;
 use crate::mode::Mode;
@@ -50,7 +50,7 @@ async fn find_a_way(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Shar
         // Re-entry is for the server to judge, so explicit owners do not share.
         return alone(lock, mode, wait).await;
     }
-    let terms = lock.settings.terms(mode);
+    let terms = lock.settings.terms(lock.key.kind(), mode);
     let gates = &lock.commons.gates;
     let entry = gates.enter(&lock.key, terms, wait.may_wait());
     let contended = !matches!(entry, Entry::Turn(_));
@@ -114,8 +114,9 @@ async fn ask(
 ) -> Result<Option<Share>, Error> {
     if let Some(share) = lead.take_share() {
         if lock.key.kind().is_mutex() {
-            // Others look at it now and then, and shall find it free. Whether it was lost is told to who held it.
-            let _ = share.release().await;
+            // Others look at it now and then, and shall find it free. What is not given back in time is so in the background.
+            let until = wait.cap(Instant::now() + lock.commons.timeouts.response);
+            let _ = timeout_at(until, share.release()).await;
         } else if let Some(share) = another_slice(lock, share, wait).await {
             lead.slice_granted(share.hold());
             report_handover(lock, &share);

@@ -46,7 +46,8 @@ impl Handle {
 
     async fn end_hold(&self, hold_id: &str) -> Result<bool, Error> {
         self.commons.check_open()?;
-        let hold = HoldId::parse(hold_id).ok_or_else(|| {
+        let hold = HoldId::parse(hold_id).filter(|_| HoldId::is_one(hold_id));
+        let hold = hold.ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidKey,
                 format!(

@@ -49,7 +49,13 @@ impl Handle {
         let deadline = || Instant::now() + self.commons.timeouts.retry_for;
         let answer = self.commons.store.call(&self.key, &Op::Inspect, deadline);
         match answer.await?.reply {
-            Reply::Info(info) => Ok(info),
+            Reply::Info(mut info) => {
+                if !self.key.kind().has_tokens() {
+                    // One that the line needs was given to nobody.
+                    info.last_token = None;
+                }
+                Ok(info)
+            }
             _ => Err(Error::unexpected_reply(self.key.name())),
         }
     }

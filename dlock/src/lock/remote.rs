@@ -26,7 +26,7 @@ pub(super) async fn acquire(
     mut contended: bool,
 ) -> Result<Option<Arc<Hold>>, Error> {
     let commons = &lock.commons;
-    let terms = lock.settings.terms(mode);
+    let terms = lock.settings.terms(lock.key.kind(), mode);
     let mut claim = Claim::new(commons, &lock.key, terms.lease);
     let mut op = request(lock, mode, &claim.id);
     let mut listening = wait

@@ -7,6 +7,7 @@ use metrics::SharedString;
 
 use crate::error::{Error, ErrorKind};
 use crate::hold::Terms;
+use crate::kind::Kind;
 use crate::lease::{check_lease, check_min_hold};
 use crate::mode::Mode;
 
@@ -34,8 +35,9 @@ impl Settings {
         }
     }
 
-    pub(super) fn terms(&self, mode: Mode) -> Terms {
+    pub(super) fn terms(&self, kind: Kind, mode: Mode) -> Terms {
         Terms {
+            kind,
             mode,
             lease: self.lease,
             max_hold: self.max_hold,

@@ -58,6 +58,16 @@ impl HoldId {
         })
     }
 
+    /// Whether a client of dlock made this id, by the look of it. Others put ids of their own into mutexes.
+    pub(crate) fn is_one(text: &str) -> bool {
+        let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let mut parts = text.split('/').skip(1);
+        let random = parts
+            .next()
+            .is_some_and(|part| part.len() == 16 && is_hex(part));
+        random && parts.next().is_some_and(is_hex) && parts.next().is_none()
+    }
+
     /// The acquisition's number, among those of its client.
     #[must_use]
     pub fn number(&self) -> u64 {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::HoldId;
 use crate::mode::Mode;
 use crate::token::{FencingToken, ServerToken};
 
@@ -39,7 +40,7 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LockInfo {
-    /// The last token granted, while the server remembers it: until a second after the last hold's
+    /// The last token granted, while the server remembers it (plain mutexes have none): until a second after the last hold's
     /// lease would have ended, or a minute after its release if that is earlier.
     pub last_token: Option<FencingToken>,
     /// Who holds the lock now, by id: 100 of them at most.
@@ -81,19 +82,28 @@ impl LockInfo {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HoldInfo {
-    /// The id of the acquisition: `<client name>/<random>/<counter>`.
+    /// The id of the acquisition: `<client name>/<random>/<counter>`. Of a mutex that somebody holds without dlock, the value
+    /// of its key.
     pub id: String,
     /// Read or write.
     pub mode: Mode,
     /// What is left of its lease, by the server's clock.
     pub remaining: Duration,
-    /// The token it was granted with.
-    pub token: FencingToken,
-    /// How long ago that was, by the server's clock. A process that hands the lock on among its tasks while others
-    /// wait for it begins anew whenever it asks the server for another slice.
-    pub held_for: Duration,
+    /// The token it was granted with; `None` for a mutex, whose string does not say.
+    pub token: Option<FencingToken>,
+    /// How long ago that was, by the server's clock; `None` for a mutex, whose string does not say. A process that hands the
+    /// lock on among its tasks while others wait for it begins anew whenever it asks the server for another slice.
+    pub held_for: Option<Duration>,
     /// The explicit owner, if it has one.
     pub owner: Option<String>,
+}
+
+impl HoldInfo {
+    /// Whether somebody holds the mutex who is no client of dlock, by the look of the id.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        !HoldId::is_one(&self.id)
+    }
 }
 
 /// One waiter in a lock's line.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{InScope, Taken};
-use crate::{Client, Error, Mode};
+use crate::{Client, Error, Kind, Mode};
 
 thread_local! {
     static CURRENT: RefCell<Option<Scope>> = const { RefCell::new(None) };
@@ -143,22 +143,59 @@ impl Scope {
         self.list(Vec::clear);
     }
 
-    /// Makes sure that an annotated function took the lock called `name`.
+    /// Makes sure that an annotated function took the read/write lock called `name`.
     ///
     /// # Panics
     ///
     /// If none did, with a list of what they took instead.
     #[track_caller]
     pub fn assert_took(&self, name: &str, mode: Mode) {
+        let expected = Taken {
+            name: name.to_owned(),
+            lock: Kind::Rw,
+            mode,
+            label: "",
+        };
+        self.assert_any(&expected, |taken| {
+            taken.lock == Kind::Rw && taken.name == name && taken.mode == mode
+        });
+    }
+
+    /// Makes sure that an annotated function took the mutex called `name`, with a fencing token or without.
+    ///
+    /// ```
+    /// # use dlock::testing::Scope;
+    /// # use dlock::{Error, distributed_lock};
+    /// #[distributed_lock(key = "report", lock = "mutex")]
+    /// async fn write_report() -> Result<(), Error> {
+    ///     Ok(())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// let scope = Scope::memory().await?;
+    /// scope.run(write_report()).await?;
+    /// scope.assert_took_mutex("report");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If none did, with a list of what they took instead.
+    #[track_caller]
+    pub fn assert_took_mutex(&self, name: &str) {
+        let expected = format_args!("mutex `{name}`");
+        self.assert_any(&expected, |taken| {
+            taken.lock.is_mutex() && taken.name == name
+        });
+    }
+
+    #[track_caller]
+    fn assert_any(&self, expected: &dyn fmt::Display, found: impl Fn(&Taken) -> bool) {
         let taken = self.taken();
-        let found = |taken: &Taken| taken.name == name && taken.mode == mode;
         if !taken.iter().any(found) {
             let list: Vec<String> = taken.iter().map(ToString::to_string).collect();
-            let expected = Taken {
-                name: name.to_owned(),
-                mode,
-                label: "",
-            };
             panic!(
                 "no annotated function took {expected}; taken were: {}",
                 if list.is_empty() {
@@ -207,11 +244,18 @@ pub(crate) fn client_in_scope() -> Option<Client> {
 }
 
 /// An annotated function took a lock.
-pub(crate) fn note(name: &str, label: &'static str, mode: Mode) {
+pub(crate) fn note(name: &str, label: &'static str, lock: Kind, mode: Mode) {
     CURRENT.with_borrow(|scope| {
         if let Some(scope) = scope {
             let name = name.to_owned();
-            scope.list(|taken| taken.push(Taken { name, mode, label }));
+            scope.list(|taken| {
+                taken.push(Taken {
+                    name,
+                    lock,
+                    mode,
+                    label,
+                })
+            });
         }
     });
 }

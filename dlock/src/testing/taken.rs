@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Mode;
+use crate::{Kind, Mode};
 
 /// A lock that an annotated function took inside a [`Scope`](super::Scope).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,9 @@ use crate::Mode;
 pub struct Taken {
     /// The name of the lock: the key with its captures filled in.
     pub name: String,
-    /// What it was asked for.
+    /// What kind of lock it is.
+    pub lock: Kind,
+    /// What it was asked for: of a mutex always [`Write`](Mode::Write).
     pub mode: Mode,
     /// The label of its metrics: the key as written, unless `name = ".."` says otherwise.
     pub label: &'static str,
@@ -18,10 +20,11 @@ pub struct Taken {
 
 impl fmt::Display for Taken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let purpose = match self.mode {
-            Mode::Read => "reading",
-            Mode::Write => "writing",
-        };
-        write!(f, "`{}` for {purpose}", self.name)
+        let name = &self.name;
+        match (self.lock, self.mode) {
+            (Kind::Rw, Mode::Read) => write!(f, "`{name}` for reading"),
+            (Kind::Rw, Mode::Write) => write!(f, "`{name}` for writing"),
+            (mutex, _) => write!(f, "`{name}` ({mutex})"),
+        }
     }
 }

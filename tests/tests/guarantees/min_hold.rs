@@ -63,7 +63,7 @@ async fn a_lock_held_for_longer_is_free_at_once() {
         let guard = lock.write().await.expect("free");
         wait_until(SOON, "it has been held for longer", || async {
             let info = lock.inspect().await.expect("answered");
-            info.holders[0].held_for > Duration::from_millis(50)
+            info.holders[0].held_for > Some(Duration::from_millis(50))
         })
         .await;
         guard.release().await.expect("held to the end");

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dlock::__internals::{
-    HoldId, Keys, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key, script_source,
+    HoldId, Keys, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key,
+    script_source,
 };
 use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};

@@ -19,8 +19,7 @@ const URL_HELP: &str = "\
     and the password, to any host unless &trusted_hosts=10.0.*,db.example says which. In the environment, \
     other users of the machine cannot see the password";
 
-const ABOUT: &str =
-    "Distributed read/write locks on Redis Cluster: run commands under them, look into them.";
+const ABOUT: &str = "Distributed locks on Redis Cluster: run commands under them, look into them.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -41,6 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   dlock run --key nightly --wait 0 -- ./backup.sh     one backup at a time, or none
   dlock run --key report --mode read -- ./report.sh   many readers, no writer meanwhile
+  dlock run --key order:42 --mutex -- ./ship.sh       a lock that programs in other languages take, too
   dlock inspect order:42 --watch                      who holds it, who waits
   dlock list 'order:*' --json | jq .
   dlock top                                           what is contended now";
@@ -91,7 +91,8 @@ pub(crate) enum Command {
     /// List the locks that are held or waited for
     ///
     /// Walks through all keys of all masters: fine for looking into a problem, too much for
-    /// anything done often.
+    /// anything done often. Mutexes are found that have a fencing token, or for which a client of dlock waits or waited
+    /// a minute ago at most; others are strings like any: see `inspect --mutex`.
     List {
         /// Only names like this: * stands for anything, ? for one character
         #[arg(default_value = "*")]
@@ -114,7 +115,7 @@ pub(crate) enum Command {
 const RUN_HELP: &str = "\
     The lock is taken first, held and renewed while the command runs, and given back afterwards. The \
     command finds the fencing token in DLOCK_TOKEN and the lock's name in DLOCK_KEY; hand the token \
-    on to whatever the lock protects. It does not find DLOCK_URL there, which may hold a password, unless \
+    on to whatever the lock protects. (With --mutex there is none, unless --fenced asks for one.) It does not find DLOCK_URL there, which may hold a password, unless \
     --keep-url says so.\n\n\
     When the lease is lost, or cannot be renewed so that less than --grace of it is left, or --max-hold \
     is nearly over, the command gets SIGTERM, and SIGKILL after --grace. If that happens before it was \
@@ -135,6 +136,13 @@ pub(crate) struct Run {
     /// read: beside other readers; write: alone
     #[arg(long, short, default_value = "write")]
     pub(crate) mode: Mode,
+    /// A mutex: the string of that name on the server, without --prefix, which programs in other languages take with
+    /// SET name token NX PX, too
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) mutex: bool,
+    /// A mutex with a fencing token, among those who hold it through dlock
+    #[arg(long, requires = "mutex")]
+    pub(crate) fenced: bool,
     /// How long to wait for the lock, such as 500ms, 10s, 5m; a bare number counts seconds, 0 does not wait
     /// [default: for ever]
     #[arg(long, short, value_name = "TIME", value_parser = duration::parse)]
@@ -179,6 +187,9 @@ pub(crate) enum Mode {
 pub(crate) struct Inspect {
     /// The name of the lock, such as order:42
     pub(crate) key: String,
+    /// A mutex: the string of that name, which programs in other languages take, too
+    #[arg(long)]
+    pub(crate) mutex: bool,
     /// Look again and again; with --json one line for each look
     #[arg(long, short)]
     pub(crate) watch: bool,
@@ -212,6 +223,9 @@ pub(crate) struct Top {
 pub(crate) struct Release {
     /// The name of the lock
     pub(crate) key: String,
+    /// A mutex: the string of that name. Holds of other programs are not taken away
+    #[arg(long)]
+    pub(crate) mutex: bool,
     /// The id of the hold, as `dlock inspect` shows it
     #[arg(long, value_name = "ID")]
     pub(crate) hold: String,

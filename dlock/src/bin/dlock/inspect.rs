@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use dlock::__internals::plain;
-use dlock::{LockInfo, RwLock};
+use dlock::LockInfo;
 use ratatui::crossterm::cursor::MoveTo;
 use ratatui::crossterm::queue;
 use ratatui::crossterm::style::Print;
@@ -14,11 +14,12 @@ use crate::args::{Common, Inspect};
 use crate::connect::connect;
 use crate::duration::short;
 use crate::exit::{Exit, Failure};
+use crate::lock::{self, Lock};
 use crate::{json, output, table, who};
 
 pub(crate) async fn inspect(common: &Common, args: &Inspect) -> Result<Exit, Failure> {
     let client = connect(common).await?;
-    let lock = client.rw_lock(&args.key)?;
+    let lock = Lock::new(&client, lock::kind(args.mutex, false), &args.key)?;
     if args.watch {
         watch(common, args, &lock).await?;
     } else {
@@ -29,7 +30,7 @@ pub(crate) async fn inspect(common: &Common, args: &Inspect) -> Result<Exit, Fai
 }
 
 /// Looks again and again, until somebody has seen enough.
-async fn watch(common: &Common, args: &Inspect, lock: &RwLock) -> Result<(), Failure> {
+async fn watch(common: &Common, args: &Inspect, lock: &Lock) -> Result<(), Failure> {
     let mut ticks = interval(args.interval.max(std::time::Duration::from_millis(10)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let draws = !common.json && io::stdout().is_terminal();
@@ -47,9 +48,9 @@ async fn watch(common: &Common, args: &Inspect, lock: &RwLock) -> Result<(), Fai
 
 fn show(common: &Common, args: &Inspect, info: &LockInfo, draws: bool) -> io::Result<()> {
     if common.json {
-        return output::print_json(&json::lock(&args.key, info));
+        return output::print_json(&json::lock(&args.key, lock::kind(args.mutex, false), info));
     }
-    let text = text(&args.key, info);
+    let text = text(&args.key, args.mutex, info);
     if !draws {
         return output::print(&text);
     }
@@ -78,12 +79,14 @@ fn drawn(draw: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<String
 }
 
 /// A lock in words.
-fn text(key: &str, info: &LockInfo) -> String {
+fn text(key: &str, is_mutex: bool, info: &LockInfo) -> String {
     let token = match info.last_token {
         Some(token) => format!("last token {token}"),
+        None if is_mutex => "no tokens".to_owned(),
         None => "no token remembered".to_owned(),
     };
-    let mut text = format!("{}: {}, {token}\n", plain(key), who::state(info));
+    let state = who::state(info, is_mutex);
+    let mut text = format!("{}: {state}, {token}\n", plain(key));
     if !info.holders.is_empty() {
         let heading = ["HELD BY", "MODE", "HELD FOR", "LEASE LEFT", "TOKEN", "HOLD"];
         let mut lines = vec![table::line(heading)];
@@ -91,9 +94,9 @@ fn text(key: &str, info: &LockInfo) -> String {
             lines.push(vec![
                 who::holder(hold),
                 hold.mode.to_string(),
-                short(hold.held_for),
+                who::time(hold.held_for),
                 short(hold.remaining),
-                hold.token.to_string(),
+                who::token(hold),
                 plain(&hold.id).into_owned(),
             ]);
         }

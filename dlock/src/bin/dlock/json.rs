@@ -1,21 +1,23 @@
 //! Locks as JSON. Times are in milliseconds.
 
-use dlock::LockInfo;
+use dlock::{Kind, LockInfo};
 use serde_json::{Value, json};
 
+use crate::who;
+
 /// One lock.
-pub(crate) fn lock(key: &str, info: &LockInfo) -> Value {
+pub(crate) fn lock(key: &str, kind: Kind, info: &LockInfo) -> Value {
     let holders: Vec<Value> = info
         .holders
         .iter()
         .map(|hold| {
             json!({
                 "id": hold.id,
-                "name": hold.id.split('/').next(),
+                "name": hold.id.split('/').next().filter(|_| !hold.is_foreign()),
                 "mode": hold.mode.as_str(),
-                "held_ms": millis(hold.held_for),
+                "held_ms": hold.held_for.map(millis),
                 "lease_left_ms": millis(hold.remaining),
-                "token": hold.token.as_u64(),
+                "token": hold.token.map(dlock::FencingToken::as_u64),
                 "owner": hold.owner,
             })
         })
@@ -35,6 +37,7 @@ pub(crate) fn lock(key: &str, info: &LockInfo) -> Value {
         .collect();
     json!({
         "key": key,
+        "kind": who::kind(kind),
         "mode": info.mode().map(dlock::Mode::as_str),
         "last_token": info.last_token.map(dlock::FencingToken::as_u64),
         "holders": holders,

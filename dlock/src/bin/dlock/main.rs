@@ -8,6 +8,7 @@ mod exit;
 mod inspect;
 mod json;
 mod list;
+mod lock;
 mod output;
 mod release;
 mod run;

@@ -10,11 +10,12 @@ use crate::args::{Common, Release};
 use crate::connect::connect;
 use crate::duration::short;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::lock::{self, Lock};
+use crate::{output, who};
 
 pub(crate) async fn release(common: &Common, args: Release) -> Result<Exit, Failure> {
     let client = connect(common).await?;
-    let lock = client.rw_lock(&args.key)?;
+    let lock = Lock::new(&client, lock::kind(args.mutex, false), &args.key)?;
     let info = lock.inspect().await?;
     let Some(hold) = find(&info, &args.hold) else {
         tell(common, &args, false)?;
@@ -51,7 +52,7 @@ fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
             dlock::Mode::Read => "reading",
             dlock::Mode::Write => "writing",
         },
-        short(hold.held_for),
+        who::time(hold.held_for),
         short(hold.remaining),
     );
     io::stderr().flush()?;

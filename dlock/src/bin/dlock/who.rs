@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::plain;
-use dlock::{HoldInfo, LockInfo};
+use dlock::{HoldInfo, Kind, LockInfo};
 
 use crate::duration::short;
 
@@ -14,6 +14,9 @@ pub(crate) fn name(id: &str) -> String {
 
 /// The owner of a hold, or the client.
 pub(crate) fn holder(hold: &HoldInfo) -> String {
+    if hold.is_foreign() {
+        return "another program".to_owned();
+    }
     let owner = hold.owner.as_deref();
     owner.map_or_else(|| name(&hold.id), |owner| plain(owner).into_owned())
 }
@@ -36,7 +39,7 @@ pub(crate) fn held_by(info: &LockInfo) -> String {
 
 /// How long that has been.
 pub(crate) fn held_for(info: &LockInfo) -> String {
-    longest(info).map_or_else(String::new, |hold| short(hold.held_for))
+    longest(info).map_or_else(String::new, |hold| time(hold.held_for))
 }
 
 /// What is left of its lease.
@@ -50,10 +53,27 @@ pub(crate) fn longest_wait(info: &LockInfo) -> String {
     longest.map_or_else(String::new, short)
 }
 
+/// A time, if it is known.
+pub(crate) fn time(time: Option<Duration>) -> String {
+    time.map_or_else(|| "-".to_owned(), short)
+}
+
+/// The token of a hold, if it has one that is known.
+pub(crate) fn token(hold: &HoldInfo) -> String {
+    hold.token
+        .map_or_else(|| "-".to_owned(), |token| token.to_string())
+}
+
+/// Which kind of lock it is, in one word.
+pub(crate) fn kind(kind: Kind) -> &'static str {
+    if kind.is_mutex() { "mutex" } else { "rw" }
+}
+
 /// How a lock is held.
-pub(crate) fn state(info: &LockInfo) -> &'static str {
+pub(crate) fn state(info: &LockInfo, is_mutex: bool) -> &'static str {
     match info.mode() {
         None => "free",
+        Some(_) if is_mutex => "held",
         Some(dlock::Mode::Read) => "held for reading",
         Some(dlock::Mode::Write) => "held for writing",
     }

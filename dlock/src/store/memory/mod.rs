@@ -8,6 +8,7 @@ mod clock;
 mod lock;
 mod named;
 mod post;
+mod record;
 mod shard;
 mod store;
 

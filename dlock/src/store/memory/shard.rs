@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::lock::Lock;
+use super::lock::Mutex;
 use super::post::Post;
+use super::record::Record;
 use crate::key::KeyMap;
 use crate::key::LockKey;
 use crate::protocol::{Op, Reply};
@@ -15,7 +16,7 @@ const CROWDED: usize = 64;
 /// Locks by key.
 #[derive(Debug, Default)]
 pub(super) struct Shard {
-    locks: KeyMap<Lock>,
+    locks: KeyMap<Record>,
     /// The keys of `locks`, in the order in which they are next looked at for removal.
     round: VecDeque<LockKey>,
     /// Larger than any token of a lock that was forgotten early: time starts here for new locks.
@@ -40,13 +41,11 @@ impl Shard {
         post: &mut Post<'_>,
     ) -> Reply {
         if let Some(lock) = self.locks.get_mut(key) {
-            if lock.is_forgotten(time, self.slack) {
-                *lock = Lock::default();
-            }
-            return lock.apply(op, valid_until, time, post);
+            return lock.apply(key.kind(), op, valid_until, (time, self.slack), post);
         }
-        let mut lock = Lock::default();
-        let reply = lock.apply(op, valid_until, time.max(self.floor), post);
+        let mut lock = Record::new(key.kind());
+        let time_here = (time.max(self.floor), self.slack);
+        let reply = lock.apply(key.kind(), op, valid_until, time_here, post);
         if !lock.is_idle() {
             self.sweep(time);
             self.locks.insert(key.clone(), lock);
@@ -55,20 +54,37 @@ impl Shard {
         reply
     }
 
+    /// A mutex, for what other programs do to it.
+    pub(super) fn mutex<T>(
+        &mut self,
+        key: &LockKey,
+        act: impl FnOnce(&mut Mutex) -> T,
+    ) -> Option<T> {
+        if !self.locks.contains_key(key) {
+            self.locks.insert(key.clone(), Record::new(key.kind()));
+            self.round.push_back(key.clone());
+        }
+        match self.locks.get_mut(key) {
+            Some(Record::Mutex(mutex)) => Some(act(mutex)),
+            _ => None,
+        }
+    }
+
     /// A lock's time, and until when it is remembered.
     pub(super) fn times(&self, key: &LockKey, time: u64) -> (u64, u64) {
         let lock = self
             .locks
             .get(key)
             .filter(|lock| !lock.is_forgotten(time, self.slack));
-        lock.map_or((time, 0), |lock| (lock.time(time), lock.remembered_until()))
+        lock.map(Record::lock)
+            .map_or((time, 0), |lock| (lock.time(time), lock.remembered_until()))
     }
 
     /// The keys of the locks that are remembered.
     pub(super) fn keys(&self, time: u64) -> impl Iterator<Item = &str> {
         let locks = self.locks.iter();
         locks
-            .filter(move |(_, lock)| !lock.is_forgotten(time, self.slack))
+            .filter(move |(_, lock)| !lock.lock().is_forgotten(time, self.slack))
             .map(|(key, _)| key.record())
     }
 
@@ -86,7 +102,7 @@ impl Shard {
             if lock.is_forgotten(time, self.slack) {
                 self.locks.remove(&key);
             } else if crowded && lock.is_idle() {
-                self.floor = self.floor.max(lock.last_token() + 1);
+                self.floor = self.floor.max(lock.lock().last_token() + 1);
                 self.locks.remove(&key);
             } else {
                 self.round.push_back(key);

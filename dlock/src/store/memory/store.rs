@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -88,6 +89,29 @@ impl MemoryStore {
         let mut shard = self.shard(key);
         let time = self.clock.micros();
         shard.apply(key, op, valid_until, time, post)
+    }
+
+    /// What another program does to a mutex: takes it if it is free, for so long or for ever. Whether it has it now.
+    pub fn take(&self, key: &LockKey, value: &str, lease: Option<Duration>) -> bool {
+        let mut shard = self.shard(key);
+        let time = self.clock.micros();
+        let taken = shard.mutex(key, |mutex| mutex.take(value, lease, time));
+        taken.unwrap_or(false)
+    }
+
+    /// What another program does to a mutex: frees it if that is its value. Whether it was.
+    pub fn free(&self, key: &LockKey, value: &str) -> bool {
+        let mut shard = self.shard(key);
+        let time = self.clock.micros();
+        let freed = shard.mutex(key, |mutex| mutex.free(value, time));
+        freed.unwrap_or(false)
+    }
+
+    /// Who holds a mutex: its value, and what is left in milliseconds if that ends.
+    pub fn holder(&self, key: &LockKey) -> Option<(String, Option<u64>)> {
+        let mut shard = self.shard(key);
+        let time = self.clock.micros();
+        shard.mutex(key, |mutex| mutex.holder(time)).flatten()
     }
 
     /// The lock's time now, in microseconds, and until when the server remembers the lock, for tests.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Keys, 
-    ClientId, Extent, HoldId, Op, Script, ServerToken, Stray, encode, lock_key, script_source,
+use dlock::__internals::{
+    ClientId, Extent, HoldId, Keys, Op, Script, ServerToken, Stray, encode, lock_key, script_source,
 };
 use dlock::LockKey;
 use dlock_tests::{

@@ -38,7 +38,10 @@ async fn clients_take_turns() {
     let counts: Vec<_> = counts.iter().map(|n| n.load(Ordering::SeqCst)).collect();
     let (least, most) = (counts.iter().min(), counts.iter().max());
     assert!(least >= Some(&100), "{counts:?}");
-    assert!(least.map(|least| least * 10) >= most.map(|most| most * 9), "{counts:?}");
+    assert!(
+        least.map(|least| least * 10) >= most.map(|most| most * 9),
+        "{counts:?}"
+    );
 }
 
 /// As redis-py polls, at its default.

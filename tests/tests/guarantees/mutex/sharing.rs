@@ -95,7 +95,11 @@ async fn a_hold_is_renewed_and_its_loss_is_noticed() {
         .await
         .expect("the next renewal tells");
     let error = guard.release().await.expect_err("lost");
-    assert_eq!(error.kind(), ErrorKind::Lost(LossReason::Removed), "{error}");
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Lost(LossReason::Removed),
+        "{error}"
+    );
     assert_eq!(foreign.value().await.as_deref(), Some(foreign.token()));
     assert!(foreign.left().await > 20_000, "nobody touched theirs");
 }

@@ -83,7 +83,9 @@ impl Lock {
         Op::Yield {
             hold,
             lease: LEASE,
-            seen: mine.map_or(ServerToken::new(1), |mine| ServerToken::behind(mine.token)),
+            seen: mine
+                .and_then(|mine| mine.token)
+                .map_or(ServerToken::new(1), ServerToken::behind),
             stray: Stray::None,
         }
     }

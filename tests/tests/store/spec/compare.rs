@@ -92,7 +92,9 @@ pub(crate) fn says_the_same(record: &Record, info: &LockInfo, now: u64) -> Resul
         .iter()
         .map(|hold| {
             let deadline = now + micros(hold.remaining);
-            let token = ServerToken::behind(hold.token).as_u64();
+            let token = hold
+                .token
+                .map_or(0, |token| ServerToken::behind(token).as_u64());
             (
                 hold.id.clone(),
                 hold.mode,

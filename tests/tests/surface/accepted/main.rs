@@ -14,6 +14,7 @@ mod impl_trait;
 mod in_macro;
 mod key_expression;
 mod keys;
+mod lock;
 mod mode;
 mod name;
 mod names_like_ours;

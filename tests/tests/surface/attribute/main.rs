@@ -8,6 +8,7 @@ mod keys;
 mod lateness;
 mod loss;
 mod moved;
+mod mutexes;
 mod order;
 mod reentry;
 mod round_trips;

@@ -12,6 +12,10 @@ async fn mistakes_on_the_command_line_are_told_apart_from_everything_else() {
         &["frobnicate"],
         &["run", "--key", "x", "--wait", "soon", "--", "true"],
         &["top", "--interval", "1ms"],
+        &[
+            "run", "--key", "x", "--mutex", "--mode", "read", "--", "true",
+        ],
+        &["run", "--key", "x", "--fenced", "--", "true"],
     ] {
         let said = say(arguments).await;
         assert_eq!(said.code, 64, "{said:?}");
@@ -30,6 +34,7 @@ async fn mistakes_on_the_command_line_are_told_apart_from_everything_else() {
         "75",
         "--grace",
         "--min-hold",
+        "--mutex",
     ] {
         assert!(help.contains(part), "{part} is not in the help");
     }

@@ -4,6 +4,7 @@ mod errors;
 mod lines;
 mod look;
 mod loss;
+mod mutexes;
 mod names;
 mod run;
 mod signals;

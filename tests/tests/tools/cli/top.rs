@@ -12,7 +12,7 @@ async fn it_prints_a_table_when_nobody_watches() {
     let guard = lock.read().await.expect("free");
     let said = tool.say(&["top"]).await;
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.out.contains("busy  read"), "{}", said.out);
+    assert!(said.out.contains("busy  rw    read"), "{}", said.out);
     guard.release().await.expect("held to the end");
 }
 

@@ -18,6 +18,9 @@ use crate::exit::{Exit, Failure};
 /// How often to look whether what a command has started is gone.
 const POLL: Duration = Duration::from_millis(5);
 
+/// Where the command finds the fencing token.
+const TOKEN: &str = "DLOCK_TOKEN";
+
 /// A running command.
 pub(super) struct Child {
     process: tokio::process::Child,
@@ -28,7 +31,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    pub(super) fn spawn(args: &Run, token: u64) -> Result<Self, Failure> {
+    pub(super) fn spawn(args: &Run, token: Option<u64>) -> Result<Self, Failure> {
         let (program, arguments) = args
             .command
             .split_first()
@@ -39,8 +42,12 @@ impl Child {
         command
             .args(arguments)
             .env("DLOCK_KEY", &args.key)
-            .env("DLOCK_TOKEN", token.to_string())
+            // Not that of another `dlock run` around this one.
+            .env_remove(TOKEN)
             .kill_on_drop(true);
+        if let Some(token) = token {
+            command.env(TOKEN, token.to_string());
+        }
         if !args.keep_url {
             command.env_remove(URL);
         }

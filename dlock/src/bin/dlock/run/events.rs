@@ -1,7 +1,7 @@
 //! What is told while a command runs.
 
 use dlock::__internals::plain;
-use dlock::LockInfo;
+use dlock::{Kind, LockInfo};
 use serde_json::{Value, json};
 
 use super::teller::Teller;
@@ -12,15 +12,17 @@ use crate::{json as locks, who};
 pub(super) struct Events {
     teller: Teller,
     key: String,
+    kind: Kind,
     json: bool,
     quiet: bool,
 }
 
 impl Events {
-    pub(super) fn new(key: &str, json: bool, quiet: bool) -> Self {
+    pub(super) fn new(key: &str, kind: Kind, json: bool, quiet: bool) -> Self {
         Self {
             teller: Teller::start(),
             key: key.to_owned(),
+            kind,
             json,
             quiet,
         }
@@ -31,22 +33,24 @@ impl Events {
             return;
         }
         if self.json {
-            let lock = locks::lock(&self.key, info);
+            let lock = locks::lock(&self.key, self.kind, info);
             self.print(
                 "waiting",
                 &json!({"holders": lock["holders"], "waiting": info.waiter_count()}),
             );
         } else {
-            self.say(&format!(
-                "waiting; {} by {} for {}",
-                who::state(info),
-                who::held_by(info),
-                who::held_for(info),
-            ));
+            let (state, by) = (who::state(info, self.kind.is_mutex()), who::held_by(info));
+            let known = who::longest(info).is_some_and(|hold| hold.held_for.is_some());
+            let time = if known {
+                format!(" for {}", who::held_for(info))
+            } else {
+                String::new()
+            };
+            self.say(&format!("waiting; {state} by {by}{time}"));
         }
     }
 
-    pub(super) fn held(&self, token: u64, waited_ms: u64) {
+    pub(super) fn held(&self, token: Option<u64>, waited_ms: u64) {
         if self.json {
             self.print("held", &json!({"token": token, "waited_ms": waited_ms}));
         }

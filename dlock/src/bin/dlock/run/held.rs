@@ -2,54 +2,82 @@
 
 use std::time::Duration;
 
-use dlock::{Error, ReadGuard, RwLock, WriteGuard};
+use dlock::{Error, FencedMutexGuard, MutexGuard, ReadGuard, WriteGuard};
 
 use crate::args::{Mode, Run};
 use crate::exit::{Exit, Failure};
+use crate::lock::Lock;
 
 /// The guard.
 pub(super) enum Held {
     Read(ReadGuard),
     Write(WriteGuard),
+    Mutex(MutexGuard),
+    Fenced(FencedMutexGuard),
+}
+
+/// Acquires for as long as `--wait` says.
+macro_rules! acquire {
+    ($args:ident, $lock:ident, $for_ever:ident, $at_once:ident, $within:ident, $held:ident) => {
+        match $args.wait {
+            None => Some($lock.$for_ever().await?),
+            Some(Duration::ZERO) => $lock.$at_once().await?,
+            Some(wait) => Some($lock.$within(wait).await?),
+        }
+        .map(Self::$held)
+    };
+}
+
+/// What is the same for all guards.
+macro_rules! each {
+    ($held:expr, $guard:ident => $do:expr) => {
+        match $held {
+            Self::Read($guard) => $do,
+            Self::Write($guard) => $do,
+            Self::Mutex($guard) => $do,
+            Self::Fenced($guard) => $do,
+        }
+    };
 }
 
 impl Held {
     /// Acquires as the command line says.
-    pub(super) async fn acquire(lock: &RwLock, args: &Run) -> Result<Self, Failure> {
-        let held = match (args.mode, args.wait) {
-            (Mode::Read, None) => Some(Self::Read(lock.read().await?)),
-            (Mode::Write, None) => Some(Self::Write(lock.write().await?)),
-            (Mode::Read, Some(Duration::ZERO)) => lock.try_read().await?.map(Self::Read),
-            (Mode::Write, Some(Duration::ZERO)) => lock.try_write().await?.map(Self::Write),
-            (Mode::Read, Some(wait)) => Some(Self::Read(lock.read_timeout(wait).await?)),
-            (Mode::Write, Some(wait)) => Some(Self::Write(lock.write_timeout(wait).await?)),
+    pub(super) async fn acquire(lock: &Lock, args: &Run) -> Result<Self, Failure> {
+        let held = match (lock, args.mode) {
+            (Lock::Rw(lock), Mode::Read) => {
+                acquire!(args, lock, read, try_read, read_timeout, Read)
+            }
+            (Lock::Rw(lock), Mode::Write) => {
+                acquire!(args, lock, write, try_write, write_timeout, Write)
+            }
+            (Lock::Mutex(mutex), _) => acquire!(args, mutex, lock, try_lock, lock_timeout, Mutex),
+            (Lock::Fenced(mutex), _) => acquire!(args, mutex, lock, try_lock, lock_timeout, Fenced),
         };
         held.ok_or_else(|| {
             let key = &args.key;
-            let message = format!("lock `{key}` is held by others; see `dlock inspect {key}`");
+            let kind = if args.mutex { "--mutex " } else { "" };
+            let message =
+                format!("lock `{key}` is held by others; see `dlock inspect {kind}{key}`");
             Failure::new(Exit::BUSY, message)
         })
     }
 
-    pub(super) fn token(&self) -> u64 {
+    /// The fencing token; a plain mutex has none.
+    pub(super) fn token(&self) -> Option<u64> {
         match self {
-            Self::Read(guard) => guard.fencing_token().as_u64(),
-            Self::Write(guard) => guard.fencing_token().as_u64(),
+            Self::Read(guard) => Some(guard.fencing_token().as_u64()),
+            Self::Write(guard) => Some(guard.fencing_token().as_u64()),
+            Self::Mutex(_) => None,
+            Self::Fenced(guard) => Some(guard.fencing_token().as_u64()),
         }
     }
 
     fn lease_left(&self) -> Duration {
-        match self {
-            Self::Read(guard) => guard.lease_left(),
-            Self::Write(guard) => guard.lease_left(),
-        }
+        each!(self, guard => guard.lease_left())
     }
 
     async fn lost(&self) {
-        match self {
-            Self::Read(guard) => guard.lost().await,
-            Self::Write(guard) => guard.lost().await,
-        }
+        each!(self, guard => guard.lost().await);
     }
 
     /// Waits for the first renewal: a lock that another holder passed on lasts only as long as a place
@@ -86,9 +114,6 @@ impl Held {
     }
 
     pub(super) async fn release(self) -> Result<(), Error> {
-        match self {
-            Self::Read(guard) => guard.release().await,
-            Self::Write(guard) => guard.release().await,
-        }
+        each!(self, guard => guard.release().await)
     }
 }

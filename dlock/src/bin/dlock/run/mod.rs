@@ -17,6 +17,7 @@ use crate::args::{Common, Run};
 use crate::connect::builder;
 use crate::exit::{Exit, Failure};
 use crate::json::millis;
+use crate::lock::{self, Lock};
 
 use child::{Child, exit_of};
 use events::Events;
@@ -52,11 +53,12 @@ async fn with_client(
     client: &Client,
     signals: &mut Signals,
 ) -> Result<Exit, Failure> {
-    let mut lock = client.rw_lock(&args.key)?;
+    let kind = lock::kind(args.mutex, args.fenced);
+    let mut lock = Lock::new(client, kind, &args.key)?;
     if let Some(min_hold) = args.min_hold {
         lock = lock.min_hold(min_hold);
     }
-    let events = Events::new(&args.key, common.json, args.quiet);
+    let events = Events::new(&args.key, kind, common.json, args.quiet);
     let notice = args.grace.min(args.lease / 3);
     let began = Instant::now();
     let taken = async {

@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use dlock::RwLock;
 use tokio::time::sleep;
 
 use super::events::Events;
+use crate::lock::Lock;
 
 /// Who waits no longer than this need not be told.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Tells who holds the lock, and whenever that has changed, for as long as somebody waits for it.
-pub(super) async fn tell(lock: &RwLock, events: &Events) -> Infallible {
+pub(super) async fn tell(lock: &Lock, events: &Events) -> Infallible {
     sleep(PATIENCE).await;
     let mut told: Option<Vec<String>> = None;
     loop {

@@ -64,8 +64,7 @@ async fn print(
         if as_json {
             output::print_json(&picture.to_json())?;
         } else {
-            let locks: Vec<_> = picture.rows.iter().map(model::Row::to_pair).collect();
-            output::print(&list::text(&locks))?;
+            output::print(&list::text(picture.rows.iter().map(|row| &row.lock)))?;
         }
         printed += 1;
     }

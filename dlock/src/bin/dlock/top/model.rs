@@ -1,7 +1,9 @@
 //! What is shown.
 
-use dlock::{Error, LockInfo, Mode};
+use dlock::{Error, Mode};
 use serde_json::{Value, json};
+
+use crate::list::Found;
 
 /// Everything that was found at one time.
 #[derive(Debug, Clone, Default)]
@@ -27,34 +29,37 @@ pub(super) struct Load {
 /// One lock.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
-    pub(super) name: String,
-    pub(super) info: LockInfo,
+    pub(super) lock: Found,
     /// Changes of hands in a second, as far as they were seen.
     pub(super) rate: f64,
 }
 
 impl Row {
     pub(super) fn mode(&self) -> &'static str {
-        self.info.mode().map_or("free", Mode::as_str)
+        self.lock.info.mode().map_or("free", Mode::as_str)
     }
 
-    pub(super) fn to_pair(&self) -> (String, LockInfo) {
-        (self.name.clone(), self.info.clone())
+    /// What differs from one grant to the next: the token, or of a mutex the hold.
+    pub(super) fn mark(&self) -> Option<String> {
+        let info = &self.lock.info;
+        let token = info.last_token.map(|token| token.to_string());
+        token.or_else(|| info.holders.first().map(|hold| hold.id.clone()))
     }
 }
 
 impl Picture {
     /// How many locks are held, contended, and how many wait.
     pub(super) fn totals(&self) -> (usize, usize, u64) {
-        let held = self.rows.iter().filter(|r| !r.info.holders.is_empty());
-        let contended = self.rows.iter().filter(|r| !r.info.waiters.is_empty());
-        let waiting = self.rows.iter().map(|r| r.info.waiter_count()).sum::<u64>();
+        let locks = || self.rows.iter().map(|row| &row.lock.info);
+        let held = locks().filter(|info| !info.holders.is_empty());
+        let contended = locks().filter(|info| !info.waiters.is_empty());
+        let waiting = locks().map(dlock::LockInfo::waiter_count).sum::<u64>();
         (held.count(), contended.count(), waiting)
     }
 
     pub(super) fn to_json(&self) -> Value {
         let locks = self.rows.iter().map(|row| {
-            let mut lock = crate::json::lock(&row.name, &row.info);
+            let mut lock = row.lock.json();
             lock["changes_per_second"] = json!(row.rate);
             lock
         });

@@ -4,25 +4,30 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use dlock::__internals::ScriptLoad;
-use dlock::{Client, Error};
+use dlock::{Client, Error, Kind};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::model::{Load, Picture, Row};
 use super::rates::Changes;
-use crate::list;
+use crate::list::{self, Found};
 
 /// How many looks at the busiest locks there are between two walks over all keys.
 const LOOKS: u32 = 10;
 /// How many locks those are.
 const BUSIEST: usize = 24;
 
+/// What tells locks apart.
+fn key_of(lock: &Found) -> (String, Kind) {
+    (lock.name.clone(), lock.kind)
+}
+
 /// Finds out what there is to show.
 pub(super) struct Sampler {
     client: Client,
     pattern: String,
     interval: Duration,
-    changes: HashMap<String, Changes>,
+    changes: HashMap<(String, Kind), Changes>,
     load: Option<(Instant, ScriptLoad)>,
     /// Questions of our own since then, which are scripts too.
     asked: u64,
@@ -65,27 +70,23 @@ impl Sampler {
     async fn walk(&mut self, picture: &mut Picture) -> Result<(), Error> {
         let locks = list::in_use(&self.client, &self.pattern).await?;
         self.asked += locks.len() as u64;
-        let found = |name: &String| locks.binary_search_by(|(n, _)| n.cmp(name)).is_ok();
+        let found: HashSet<_> = locks.iter().map(key_of).collect();
         // A busy lock is free in between: it would come and go.
         picture
             .rows
-            .retain(|row| row.rate > 0.0 && !found(&row.name));
+            .retain(|row| row.rate > 0.0 && !found.contains(&key_of(&row.lock)));
         for row in &mut picture.rows {
-            row.info = self.client.rw_lock(&row.name)?.inspect().await?;
+            row.lock.info = row.lock.lock(&self.client)?.inspect().await?;
             self.asked += 1;
         }
         picture
             .rows
-            .extend(locks.into_iter().map(|(name, info)| Row {
-                name,
-                info,
-                rate: 0.0,
-            }));
-        let names: HashSet<_> = picture.rows.iter().map(|row| &row.name).collect();
-        self.changes.retain(|name, _| names.contains(name));
+            .extend(locks.into_iter().map(|lock| Row { lock, rate: 0.0 }));
+        let shown: HashSet<_> = picture.rows.iter().map(|row| key_of(&row.lock)).collect();
+        self.changes.retain(|key, _| shown.contains(key));
         picture
             .rows
-            .sort_by_key(|row| std::cmp::Reverse(row.info.waiter_count()));
+            .sort_by_key(|row| std::cmp::Reverse(row.lock.info.waiter_count()));
         self.note(&mut picture.rows);
         // Without the right to INFO the rest is still worth showing.
         if let Ok(load) = self.client.script_load().await {
@@ -97,7 +98,7 @@ impl Sampler {
     /// Looks at the busiest locks, to see changes of hands between two walks.
     async fn look(&mut self, picture: &mut Picture) -> Result<(), Error> {
         for row in picture.rows.iter_mut().take(BUSIEST) {
-            row.info = self.client.rw_lock(&row.name)?.inspect().await?;
+            row.lock.info = row.lock.lock(&self.client)?.inspect().await?;
             self.asked += 1;
         }
         self.note(&mut picture.rows);
@@ -107,12 +108,12 @@ impl Sampler {
     fn note(&mut self, rows: &mut [Row]) {
         let now = Instant::now();
         for row in rows {
-            let token = row.info.last_token.map(dlock::FencingToken::as_u64);
+            let mark = row.mark();
             let changes = self
                 .changes
-                .entry(row.name.clone())
-                .or_insert_with(|| Changes::new(token, now));
-            changes.see(token, now);
+                .entry(key_of(&row.lock))
+                .or_insert_with(|| Changes::new(mark.clone(), now));
+            changes.see(mark, now);
             row.rate = changes.rate(now);
         }
     }

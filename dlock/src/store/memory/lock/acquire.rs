@@ -37,7 +37,7 @@ impl Lock {
             return Reply::Granted(ServerToken::new(token));
         }
         if let Some(place) = ask.place {
-            self.line.hears(ask.id, ear(place));
+            self.hears(ask.id, place);
         }
 
         let owner = ask.owner.map(AsRef::as_ref);
@@ -72,9 +72,14 @@ impl Lock {
         }
     }
 
+    /// A waiter says what it hears.
+    pub(super) fn hears(&mut self, id: &HoldId, place: PlaceTerms) {
+        self.line.hears(id, ear(place));
+    }
+
     /// Nobody holds, and yet somebody in the line keeps others out who ought to have heard of it: finds out whether they
     /// do. Whether somebody was passed over, or this asker was let in.
-    fn rouse(&mut self, asker: &HoldId, now: u64, post: &mut Post<'_>) -> bool {
+    pub(super) fn rouse(&mut self, asker: &HoldId, now: u64, post: &mut Post<'_>) -> bool {
         if !post.knows_who_hears() {
             return false;
         }
@@ -122,7 +127,7 @@ impl Lock {
         Reply::Granted(ServerToken::new(token))
     }
 
-    fn refuse(&mut self, ask: &Ask<'_>, now: u64, retry: Duration) -> Reply {
+    pub(super) fn refuse(&mut self, ask: &Ask<'_>, now: u64, retry: Duration) -> Reply {
         let Some(place) = ask.place else {
             return Reply::Busy(retry);
         };

@@ -18,8 +18,8 @@ impl Lock {
                 id: hold.id.to_string(),
                 mode: hold.mode,
                 remaining: Duration::from_micros(hold.deadline - now),
-                token: FencingToken::first_of(ServerToken::new(hold.token)),
-                held_for: Duration::from_micros(now.saturating_sub(hold.token)),
+                token: Some(FencingToken::first_of(ServerToken::new(hold.token))),
+                held_for: Some(Duration::from_micros(now.saturating_sub(hold.token))),
                 owner: hold.owner.as_deref().map(str::to_owned),
             })
             .collect();

@@ -5,8 +5,10 @@ mod hold;
 mod inspect;
 mod line;
 mod moment;
+mod mutex;
 mod release;
 mod renew;
 mod state;
 
+pub(super) use mutex::Mutex;
 pub(super) use state::Lock;

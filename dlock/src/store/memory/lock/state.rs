@@ -44,14 +44,19 @@ impl Lock {
     ) -> Reply {
         let (at, reply) = loop {
             // Time does not go back behind tokens that were granted meanwhile, and that nobody heard of.
-            let at = Moment::of(time, self.offset, self.last);
+            let at = self.moment(time);
             let reply = self.carry_out(op, valid_until, at, post);
             if !matches!(reply, Reply::Again) {
                 break (at, reply);
             }
             self.offset = at.offset;
         };
-        // What has found nothing leaves nothing behind.
+        self.conclude(op, &reply, valid_until, at);
+        reply
+    }
+
+    /// What has found nothing leaves nothing behind.
+    pub(super) fn conclude(&mut self, op: &Op, reply: &Reply, valid_until: u64, at: Moment) {
         let found = match op {
             Op::Inspect => false,
             Op::Acquire { .. } => !matches!(reply, Reply::TooLate(_) | Reply::Gone),
@@ -72,7 +77,11 @@ impl Lock {
                 self.offset = 0;
             }
         }
-        reply
+    }
+
+    /// When an operation is carried out at a server time.
+    pub(super) fn moment(&self, time: u64) -> Moment {
+        Moment::of(time, self.offset, self.last)
     }
 
     fn carry_out(&mut self, op: &Op, valid_until: u64, at: Moment, post: &mut Post<'_>) -> Reply {
@@ -165,7 +174,7 @@ impl Lock {
 
     /// The lock's time when the server's is `real`.
     pub(in crate::store::memory) fn time(&self, real: u64) -> u64 {
-        Moment::of(real, self.offset, self.last).now
+        self.moment(real).now
     }
 
     pub(in crate::store::memory) fn last_token(&self) -> u64 {

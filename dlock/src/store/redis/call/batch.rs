@@ -12,7 +12,9 @@ use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::Answer;
 use crate::store::redis::node::{DialFailure, Node, NodeId, Trouble, fatal};
-use crate::store::redis::wire::{Form, Keys, Pipeline, Refusal, Script, Value, decode, unless_refused};
+use crate::store::redis::wire::{
+    Form, Keys, Pipeline, Refusal, Script, Value, decode, unless_refused,
+};
 
 /// How many operations of a batch find their way alone at the same time.
 const ALONE: usize = 64;

@@ -92,7 +92,8 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
-                node.taught.forget(Script::of(self.key.kind(), self.op), sent_at);
+                node.taught
+                    .forget(Script::of(self.key.kind(), self.op), sent_at);
                 (self.as_text, self.unknown) = (self.unknown, !self.unknown);
                 // By way of the slot's owner: what it said of the slot may have changed since.
                 if !asking {
@@ -115,7 +116,10 @@ impl Route<'_> {
                 Then::Pause
             }
             Refusal::Fatal(kind) => {
-                let (key, script) = (self.key.as_str(), Some(Script::of(self.key.kind(), self.op)));
+                let (key, script) = (
+                    self.key.as_str(),
+                    Some(Script::of(self.key.kind(), self.op)),
+                );
                 return ControlFlow::Break(Err(fatal(kind, &error, node, key, script)));
             }
         };

@@ -17,15 +17,20 @@ pub(crate) fn fatal(
     script: Option<Script>,
 ) -> Error {
     let (said, at) = (Said(error), node.address());
+    let mutex = script.is_some_and(Script::is_of_mutex);
     let message = match kind {
         ErrorKind::Unauthorized => {
             let missing = missing_right(error, script);
-            return unauthorized(&said.to_string(), missing.as_deref(), at, node.env());
+            let (missing, mutex) = (missing.as_deref(), mutex.then_some(key));
+            return unauthorized(&said.to_string(), (missing, mutex), at, node.env());
         }
         ErrorKind::ForeignKey if error.code() == "DLOCKFOREIGN" => format!(
             "the lock `{key}` on Redis at {at} cannot be used: {}; bring all clients to versions that share a \
              record, or give the locks a prefix of their own",
             Quoted(error.details().unwrap_or_default())
+        ),
+        ErrorKind::ForeignKey if mutex => format!(
+            "the key `{key}` on Redis at {at} is no string, so it cannot be a mutex ({said}); give the mutex another name"
         ),
         ErrorKind::ForeignKey => format!(
             "the key `{key}` on Redis at {at} is not a lock of this crate ({said}); delete it, or give \
@@ -36,8 +41,13 @@ pub(crate) fn fatal(
     Error::with_cause(kind, message, error)
 }
 
-/// The error for a wrong password or a missing right.
-fn unauthorized(said: &str, missing: Option<&str>, at: &Address, env: &Env) -> Error {
+/// The error for a wrong password or a missing right, perhaps a known one, perhaps on a mutex.
+fn unauthorized(
+    said: &str,
+    (missing, mutex): (Option<&str>, Option<&str>),
+    at: &Address,
+    env: &Env,
+) -> Error {
     let user = env.options.user();
     let advice = if ["WRONGPASS", "NOAUTH"].iter().any(|no| said.contains(no)) {
         format!("check the password of user `{user}`")
@@ -46,7 +56,7 @@ fn unauthorized(said: &str, missing: Option<&str>, at: &Address, env: &Env) -> E
         format!(
             "{}{}",
             lacks.unwrap_or_default(),
-            what_to_grant(user, missing, env)
+            what_to_grant(user, missing, mutex, env)
         )
     };
     Error::new(
@@ -56,12 +66,13 @@ fn unauthorized(said: &str, missing: Option<&str>, at: &Address, env: &Env) -> E
 }
 
 /// What to grant.
-fn what_to_grant(user: &str, missing: Option<&str>, env: &Env) -> String {
+fn what_to_grant(user: &str, missing: Option<&str>, mutex: Option<&str>, env: &Env) -> String {
     let sharded = env.known.sharded.get();
     let rule = Rule {
         prefix: &env.options.prefix,
         cluster: *env.known.cluster.get().unwrap_or(&true),
         sharded: *sharded.unwrap_or(&true),
+        mutex,
         besides: missing.filter(|command| !command.contains(' ')),
     };
     let classic = match sharded {
@@ -96,7 +107,7 @@ pub(super) fn login_error(error: &RedisError, at: &Address, env: &Env) -> Option
                 "{code} {}",
                 error.detail().unwrap_or_default()
             ));
-            Some(unauthorized(&said.to_string(), None, at, env))
+            Some(unauthorized(&said.to_string(), (None, None), at, env))
         }
         _ if error.to_string().contains("switch database") => Some(Error::with_cause(
             ErrorKind::InvalidConfig,

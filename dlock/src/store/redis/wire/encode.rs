@@ -30,14 +30,7 @@ pub enum Keys {
 /// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH` on a single server, `L` by `PUBLISH` in a
 /// cluster, where nobody knows who hears, `R` by returning what is to be published, empty not at all. `valid_until` is the server's time in microseconds
 /// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
-pub fn encode(
-    cmd: &mut Cmd,
-    key: &LockKey,
-    keys: Keys,
-    op: &Op,
-    publish: &str,
-    valid_until: u64,
-) {
+pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, valid_until: u64) {
     let publishing = Publishing(publish, key.prefix().len());
     name_keys(cmd, key, keys, op);
     let is_mutex = key.kind().is_mutex();

@@ -36,7 +36,7 @@ pub(crate) fn forget_token(key: &LockKey) -> Cmd {
 }
 
 /// Takes the meaning from the characters that mean something in a pattern.
-fn escape(literal: &str) -> String {
+pub(super) fn escape(literal: &str) -> String {
     let mut escaped = String::with_capacity(literal.len());
     for c in literal.chars() {
         if "*?[]\\^".contains(c) {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use redis::ServerError;
 
+use super::listing::escape;
 use super::refusal::details;
 use super::script::{Script, source};
 
@@ -15,6 +16,9 @@ const ALWAYS: &str =
 const SHARDED: &str = "+spublish +ssubscribe +sunsubscribe";
 const CLASSIC: &str = "+publish +subscribe +unsubscribe";
 
+/// What mutexes want besides.
+const MUTEX: &str = "+set +getex +exists +del";
+
 /// What they find their way in a cluster with.
 const CLUSTER: &str = "+cluster|slots +cluster|info +asking";
 
@@ -25,6 +29,8 @@ pub(crate) struct Rule<'r> {
     pub(crate) cluster: bool,
     /// Whether the servers have sharded channels.
     pub(crate) sharded: bool,
+    /// A mutex, whose key has no prefix.
+    pub(crate) mutex: Option<&'r str>,
     /// A command that not everybody needs.
     pub(crate) besides: Option<&'r str>,
 }
@@ -40,8 +46,14 @@ impl fmt::Display for Rule<'_> {
         if self.cluster {
             write!(f, " {CLUSTER}")?;
         }
-        let granted = [ALWAYS, channels, CLUSTER];
-        let mut granted = granted.iter().flat_map(|rights| rights.split(' '));
+        if let Some(mutex) = self.mutex {
+            let mutex = escape(mutex);
+            write!(f, " ~{mutex} ~{prefix}~m:* &{prefix}~c~m:* {MUTEX}")?;
+        }
+        let mutex = self.mutex.map_or("", |_| MUTEX);
+        let granted = [ALWAYS, channels, CLUSTER, mutex];
+        let granted = granted.iter().flat_map(|rights| rights.split(' '));
+        let mut granted = granted.filter(|right| !right.is_empty());
         // Redis 6.2 speaks of `cluster` where it means one of its subcommands.
         let command = |right: &str| right[1..].split('|').next().map(str::to_owned);
         match self.besides {
@@ -95,7 +107,7 @@ fn commands(line: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALWAYS, CLASSIC, Rule, SHARDED, TRIED, commands};
+    use super::{ALWAYS, CLASSIC, MUTEX, Rule, SHARDED, TRIED, commands};
     use crate::store::redis::wire::script::{Script, source};
 
     #[test]
@@ -114,6 +126,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let mut granted = rights(ALWAYS);
+        granted.extend(rights(MUTEX));
         granted.push(rights(SHARDED)[0].clone());
         granted.push(rights(CLASSIC)[0].clone());
         granted.sort_unstable();
@@ -141,6 +154,7 @@ mod tests {
                 prefix: "shop",
                 cluster: true,
                 sharded: false,
+                mutex: None,
                 besides: Some(besides),
             };
             rule.to_string()

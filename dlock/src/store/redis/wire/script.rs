@@ -48,6 +48,19 @@ impl Script {
         Self::MutexInspect,
     ];
 
+    /// Whether it is about a mutex.
+    #[must_use]
+    pub fn is_of_mutex(self) -> bool {
+        matches!(
+            self,
+            Self::MutexAcquire
+                | Self::MutexRelease
+                | Self::MutexRenew
+                | Self::MutexAbandon
+                | Self::MutexInspect
+        )
+    }
+
     /// The script that carries out an operation on a kind of lock.
     ///
     /// # Panics
@@ -105,18 +118,10 @@ const COMMON_TO_MUTEXES: [&str; 7] = [
 ];
 
 fn common(script: Script) -> [&'static str; 7] {
-    match script {
-        Script::Acquire
-        | Script::Release
-        | Script::Renew
-        | Script::Abandon
-        | Script::Yield
-        | Script::Inspect => COMMON,
-        Script::MutexAcquire
-        | Script::MutexRelease
-        | Script::MutexRenew
-        | Script::MutexAbandon
-        | Script::MutexInspect => COMMON_TO_MUTEXES,
+    if script.is_of_mutex() {
+        COMMON_TO_MUTEXES
+    } else {
+        COMMON
     }
 }
 

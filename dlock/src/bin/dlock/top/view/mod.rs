@@ -14,6 +14,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, TableState};
 
 use super::model::Picture;
+use crate::list::Found;
 
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(super) struct View {
     order: Order,
     paused: bool,
     /// The lock whose details are shown; stays with it wherever it moves.
-    selected: Option<String>,
+    selected: Option<Found>,
     table: TableState,
 }
 
@@ -81,9 +82,9 @@ impl View {
     fn arrange(&mut self) {
         let order = self.order;
         self.picture.rows.sort_by(|a, b| {
-            let by_waiting = b.info.waiter_count().cmp(&a.info.waiter_count());
+            let by_waiting = b.lock.info.waiter_count().cmp(&a.lock.info.waiter_count());
             let by_rate = b.rate.total_cmp(&a.rate);
-            let by_name = a.name.cmp(&b.name);
+            let by_name = a.lock.name.cmp(&b.lock.name);
             match order {
                 Order::Waiting => by_waiting.then(by_name),
                 Order::Changes => by_rate.then(by_waiting).then(by_name),
@@ -91,9 +92,11 @@ impl View {
             }
         });
         let rows = &self.picture.rows;
-        let position = rows
-            .iter()
-            .position(|row| Some(&row.name) == self.selected.as_ref());
+        let position = rows.iter().position(|row| {
+            self.selected
+                .as_ref()
+                .is_some_and(|lock| lock.is_same(&row.lock))
+        });
         self.table
             .select(position.or_else(|| (!rows.is_empty()).then_some(0)));
     }
@@ -103,7 +106,7 @@ impl View {
         let at = self.table.selected().unwrap_or(0);
         let at = at.saturating_add_signed(by).min(last);
         self.table.select(Some(at));
-        self.selected = self.picture.rows.get(at).map(|row| row.name.clone());
+        self.selected = self.picture.rows.get(at).map(|row| row.lock.clone());
     }
 
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {

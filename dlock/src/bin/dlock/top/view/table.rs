@@ -15,6 +15,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, rows: &[model::Row], state
     let number = |text: String| Cell::from(Line::from(text).alignment(Alignment::Right));
     let heading = Row::new([
         Cell::from("LOCK"),
+        Cell::from("KIND"),
         Cell::from("MODE"),
         number("HELD".into()),
         number("LEASE".into()),
@@ -23,23 +24,25 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, rows: &[model::Row], state
         number("CHG/s".into()),
         Cell::from("HELD BY"),
     ]);
-    // The figures and the gaps take 41; three fifths of the rest are for the name.
-    let width = area.width.saturating_sub(41) * 3 / 5;
+    // The figures and the gaps take 47; three fifths of the rest are for the name.
+    let width = area.width.saturating_sub(47) * 3 / 5;
     let rows = rows.iter().map(|row| {
         Row::new([
-            Cell::from(cut(&plain(&row.name), width.into())),
+            Cell::from(cut(&plain(&row.lock.name), width.into())),
+            Cell::from(who::kind(row.lock.kind)),
             Cell::from(row.mode()),
-            number(who::held_for(&row.info)),
-            number(who::lease_left(&row.info)),
-            number(row.info.waiter_count().to_string()),
-            number(who::longest_wait(&row.info)),
+            number(who::held_for(&row.lock.info)),
+            number(who::lease_left(&row.lock.info)),
+            number(row.lock.info.waiter_count().to_string()),
+            number(who::longest_wait(&row.lock.info)),
             number(rate(row.rate)),
-            Cell::from(who::held_by(&row.info)),
+            Cell::from(who::held_by(&row.lock.info)),
         ])
-        .style(attention(!row.info.waiters.is_empty()))
+        .style(attention(!row.lock.info.waiters.is_empty()))
     });
     let widths = [
         Constraint::Length(width),
+        Constraint::Length(5),
         Constraint::Length(5),
         Constraint::Length(6),
         Constraint::Length(6),

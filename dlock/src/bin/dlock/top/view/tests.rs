@@ -5,7 +5,10 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
 use ratatui::crossterm::event::KeyCode;
 
+use dlock::{Kind, LockInfo};
+
 use super::View;
+use crate::list::Found;
 use crate::top::model::{Load, Picture, Row};
 
 /// Locks of a store in memory: `LockInfo` cannot be made up outside of the library.
@@ -22,8 +25,7 @@ async fn picture() -> Picture {
         let _guard = lock.write().await.expect("free");
         let info = lock.inspect().await.expect("answers");
         rows.push(Row {
-            name: name.to_owned(),
-            info,
+            lock: found(name, info),
             rate: if name == "order:42" { 12.0 } else { 0.2 },
         });
     }
@@ -36,6 +38,14 @@ async fn picture() -> Picture {
             micros: 67.0,
         }),
         trouble: None,
+    }
+}
+
+fn found(name: &str, info: LockInfo) -> Found {
+    Found {
+        name: name.to_owned(),
+        kind: Kind::Rw,
+        info,
     }
 }
 
@@ -61,7 +71,7 @@ async fn eighty_by_twenty_four_shows_everything() {
     assert_eq!(shown[0], "dlock top  redis://h:1  prefix dlock");
     assert!(shown[1].starts_with("3 held  0 contended  0 waiting  |  154 scripts/s, 67 us each"));
     assert!(shown[2].starts_with("LOCK ") && shown[2].ends_with("HELD BY"));
-    assert!(shown[3].starts_with("a-name-much-longer-") && shown[3].contains("… write"));
+    assert!(shown[3].starts_with("a-name-much-longer") && shown[3].contains("… rw    write"));
     assert!(shown[4].contains("order:42") && shown[4].contains(">8"));
     assert!(shown[4].ends_with("web-1"));
     assert!(shown[15].contains("a-name-much-longer-than-its-column-is-wide"));
@@ -83,7 +93,7 @@ async fn keys_sort_select_pause_and_quit() {
     assert!(view.press(KeyCode::Char('s')));
     view.take(picture().await);
     assert!(
-        lines(&mut view)[15].contains(&selected),
+        lines(&mut view)[15].contains(&selected.name),
         "it stays selected"
     );
     assert!(view.press(KeyCode::Char('p')));
@@ -126,8 +136,7 @@ async fn how_long_it_is_held_and_names_that_move_cursors_are_shown() {
     let info = lock.inspect().await.expect("answers");
     let name = lock.key().name().to_owned();
     let rows = vec![Row {
-        name,
-        info,
+        lock: found(&name, info),
         rate: 0.0,
     }];
     let mut view = View::new(String::new());

@@ -6,12 +6,14 @@ use std::time::Duration;
 use super::super::{AsHold, Line};
 use crate::clock::BootInstant;
 use crate::hold::Terms;
+use crate::kind;
 use crate::mode::Mode;
 
 pub(super) const TASKS: usize = 3;
 
 pub(super) fn terms(mode: Mode, max_hold: Option<Duration>) -> Terms {
     Terms {
+        kind: kind::Kind::Rw,
         min_hold: None,
         mode,
         lease: Duration::from_secs(30),

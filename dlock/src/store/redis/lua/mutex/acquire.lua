@@ -75,16 +75,13 @@ end
 
 if not blocked then
   last = max(now, last + 1)
-  if place then
-    call('HDEL', lock, '') -- Who has a place gets the mutex also on a server that is out of memory.
-    leave(place)
-  end
-  hold(id, 'w', now + lease)
+  if place then leave(place) end
   if fenced or f[1] then
     set('t', fmt('%d', last))
     promise(fenced and now + lease or now)
-    commit(true)
   end
+  hold(id, 'w', now + lease)
+  commit(place) -- Who has a place gets the mutex also on a server that is out of memory.
   return last
 end
 if foreign then note_foreign() end

@@ -22,15 +22,28 @@ reads, writes, earliest = 0, value and 1 or 0, value and now + left or 0
 
 local function is_own(of) return match(of, '^[%w.:_-]*/%x+/%x+$') end
 
+-- What `commit` is to make of the string: its value and expiry, or false to remove it.
+local wanted, millis
 local function hold(hold_id, _, deadline)
-  local millis = max(math.floor((deadline - now) / 1000), 1)
-  call('SET', key, hold_id, 'PX', fmt('%d', millis))
-  value, left, writes, earliest = hold_id, millis * 1000, 1, deadline
+  millis = max(math.floor((deadline - now) / 1000), 1)
+  wanted, value, left, writes, earliest = hold_id, hold_id, millis * 1000, 1, deadline
 end
 
 local function unhold()
-  call('DEL', key)
-  value, left, writes = false, nil, 0
+  wanted, value, left, writes = false, false, nil, 0
+end
+
+-- The string comes after the hash: if a script ends between the two, whoever had it still has it. It is overwritten, never
+-- removed first: a node from which the slot moves would not let it be made again.
+local commit_hash = commit
+local function commit(even_if_full)
+  commit_hash(even_if_full)
+  if wanted then
+    call('SET', key, wanted, 'PX', fmt('%d', millis))
+  elseif wanted == false then
+    call('DEL', key)
+  end
+  wanted = nil
 end
 
 local function live_hold(who)

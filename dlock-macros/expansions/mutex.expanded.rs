@@ -1,0 +1,37 @@
+async fn ship(order_id: u64) -> Result<u64, Error> {
+    let __dlock_report = ::dlock::__private::Report::new(
+        <Result<u64, Error> as ::dlock::LockResult>::from_lock_error,
+        <Result<u64, Error> as ::dlock::LockResult>::is_failure,
+    );
+    match {
+        let __dlock_request = ::dlock::__private::Request::new(
+                &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),
+                "order:{order_id}",
+                ::dlock::__private::Mode::Write,
+            )
+            .kind(::dlock::__private::Kind::Mutex);
+        __dlock_request.acquire().await
+    } {
+        ::core::result::Result::Ok(__dlock_grant) => {
+            let lock = __dlock_grant.mutex_held();
+            let __dlock_run = __dlock_grant
+                .run(async move {
+                    if let ::core::option::Option::Some(__dlock_output) = ::core::option::Option::None::<
+                        Result<u64, Error>,
+                    > {
+                        return __dlock_output;
+                    }
+                    lock.check().map(|()| order_id)
+                });
+            match __dlock_run.await {
+                ::core::result::Result::Ok(__dlock_output) => __dlock_output,
+                ::core::result::Result::Err(__dlock_loss) => {
+                    __dlock_report.lost(__dlock_loss)
+                }
+            }
+        }
+        ::core::result::Result::Err(__dlock_error) => {
+            __dlock_report.refused(__dlock_error)
+        }
+    }
+}

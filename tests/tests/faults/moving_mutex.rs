@@ -1,0 +1,101 @@
+//! A mutex whose slot moves: its string and the hash beside it go one after the other, and may be at two nodes for long.
+
+use std::time::Duration;
+
+use dlock::{Client, Kind, Mutex};
+use dlock_tests::{RedisCluster, SlotMigration, builder, scaled, unique_prefix, wait_until};
+
+const SOON: Duration = Duration::from_secs(10);
+const LEASE: Duration = Duration::from_millis(900);
+
+async fn client(cluster: &RedisCluster) -> Client {
+    let client = builder(&cluster.url(), "dlock").lease(scaled(LEASE));
+    client.build().await.expect("the cluster is up")
+}
+
+async fn begin<'c>(cluster: &'c RedisCluster, mutex: &Mutex) -> SlotMigration<'c> {
+    let slot = mutex.key().slot().as_u16();
+    let to = (cluster.master_of(slot).await + 1) % 3;
+    cluster.begin_migration(slot, to).await
+}
+
+/// Whether somebody else has it.
+async fn is_busy(mutex: &Mutex) -> bool {
+    mutex.try_lock().await.expect("answered").is_none()
+}
+
+/// Which of the two keys has gone over: none, the string, the hash, both.
+const GONE: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
+
+#[tokio::test]
+async fn it_is_held_renewed_released_and_passed_on_wherever_its_two_keys_are() {
+    let cluster = RedisCluster::start().await;
+    let (one, two) = (client(&cluster).await, client(&cluster).await);
+    for (round, gone) in GONE.into_iter().enumerate() {
+        for with_line in [false, true] {
+            let name = unique_prefix();
+            let held = one.mutex(&name).expect("a valid name");
+            let other = two.mutex(&name).expect("a valid name");
+            let guard = held.lock().await.expect("free");
+            let early = with_line.then(|| {
+                let other = other.clone();
+                tokio::spawn(async move { other.lock().await })
+            });
+            let hash = format!("dlock~m:{{{name}}}");
+            if with_line {
+                wait_until(SOON, "somebody waits", || async {
+                    let master = cluster.master_of(held.key().slot().as_u16()).await;
+                    cluster.node(master).query::<i64>(&["EXISTS", &hash]).await == 1
+                })
+                .await;
+            }
+            let migration = begin(&cluster, &held).await;
+            let keys = [name.as_str(), hash.as_str()];
+            for (key, _) in keys.iter().zip(gone).filter(|(_, gone)| *gone) {
+                migration.move_keys(&[key]).await;
+            }
+            // Renewed, and nobody gets in meanwhile.
+            assert!(is_busy(&other).await, "round {round}");
+            let outcome = tokio::time::timeout(scaled(2 * LEASE), guard.lost()).await;
+            assert!(outcome.is_err(), "lost in round {round}");
+            assert!(is_busy(&other).await, "round {round}");
+            let late = tokio::spawn({
+                let other = two.mutex(&name).expect("a valid name");
+                async move { other.lock().await }
+            });
+            guard.release().await.expect("held to the end");
+            for waiting in early.into_iter().chain([late]) {
+                let next = tokio::time::timeout(scaled(SOON), waiting).await;
+                let next = next.expect("soon").expect("no panic").expect("free");
+                assert!(is_busy(&held).await, "round {round}");
+                next.release().await.expect("held to the end");
+            }
+            migration.finish().await;
+            let guard = held.lock().await.expect("free");
+            guard.release().await.expect("held to the end");
+        }
+    }
+}
+
+#[tokio::test]
+async fn tokens_go_on_when_the_slot_has_moved() {
+    let cluster = RedisCluster::start().await;
+    let client = client(&cluster).await;
+    let name = unique_prefix();
+    let plain = client.mutex(&name).expect("a valid name");
+    let fenced = plain.clone().fenced().expect("one slot");
+    let guard = fenced.lock().await.expect("free");
+    assert_eq!(guard.key().kind(), Kind::FencedMutex);
+    let first = guard.fencing_token();
+    let migration = begin(&cluster, &plain).await;
+    migration.move_keys(&[&name]).await;
+    guard.release().await.expect("held to the end");
+    // There is no token to be had while its keys are apart.
+    let patience = scaled(Duration::from_millis(300));
+    let outcome = fenced.lock_timeout(patience).await;
+    assert!(outcome.is_err_and(|error| error.is_timeout() || error.is_unavailable()));
+    migration.finish().await;
+    let guard = fenced.lock().await.expect("free");
+    assert!(guard.fencing_token() > first);
+    guard.release().await.expect("held to the end");
+}

@@ -1,0 +1,49 @@
+//! Mutexes with a token and without, and locks of the other kind, by one name.
+
+use std::time::Duration;
+
+use dlock::Kind;
+use dlock_tests::{connect, scaled, shared_server, unique_prefix};
+
+const SOON: Duration = Duration::from_secs(10);
+
+async fn urls() -> [String; 2] {
+    let memory = format!("memory://{}", unique_prefix());
+    [memory, shared_server().await.url()]
+}
+
+#[tokio::test]
+async fn a_mutex_and_a_read_write_lock_of_one_name_have_nothing_in_common() {
+    for url in urls().await {
+        let (client, name) = (connect(&url, "dlock").await, unique_prefix());
+        let mutex = client.mutex(&name).expect("a valid name");
+        let lock = client.rw_lock(&name).expect("a valid name");
+        let held = mutex.lock().await.expect("free");
+        let written = lock.write().await.expect("free");
+        assert_eq!(held.key().kind(), Kind::Mutex);
+        assert_eq!(written.key().kind(), Kind::Rw);
+        assert_ne!(held.key(), written.key());
+    }
+}
+
+#[tokio::test]
+async fn a_mutex_is_the_same_with_a_token_and_without() {
+    for url in urls().await {
+        let (client, name) = (connect(&url, "dlock").await, unique_prefix());
+        let other = connect(&url, "dlock").await;
+        let plain = client.mutex(&name).expect("a valid name");
+        let fenced = plain.clone().fenced().expect("one slot");
+        let elsewhere = other.mutex(&name).expect("a valid name");
+        for _ in 0..2 {
+            let guard = plain.lock().await.expect("free");
+            assert!(fenced.try_lock().await.expect("answered").is_none());
+            let waiting = fenced.clone();
+            let waiting = tokio::spawn(async move { waiting.lock().await });
+            guard.release().await.expect("held to the end");
+            let next = tokio::time::timeout(scaled(SOON), waiting).await;
+            let guard = next.expect("soon").expect("no panic").expect("free");
+            assert!(elsewhere.try_lock().await.expect("answered").is_none());
+            guard.release().await.expect("held to the end");
+        }
+    }
+}
