@@ -5,6 +5,7 @@ mod hold;
 mod inspect;
 mod line;
 mod moment;
+mod raise;
 mod release;
 mod renew;
 mod state;

@@ -108,6 +108,10 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, op: &Op, publish: &str, valid_until:
             cmd.write_arg_fmt(buried_until(*stray));
             cmd.write_arg_fmt(&publishing);
         }
+        Op::Raise { hold, token } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(token);
+        }
         Op::Inspect => cmd.write_arg_fmt(LISTED),
     }
 }

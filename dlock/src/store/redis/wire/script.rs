@@ -17,18 +17,21 @@ pub enum Script {
     Abandon,
     /// `yield.lua`
     Yield,
+    /// `raise.lua`
+    Raise,
     /// `inspect.lua`
     Inspect,
 }
 
 impl Script {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Acquire,
         Self::Release,
         Self::Renew,
         Self::Abandon,
         Self::Yield,
+        Self::Raise,
         Self::Inspect,
     ];
 
@@ -41,6 +44,7 @@ impl Script {
             Op::Renew { .. } => Self::Renew,
             Op::Abandon { .. } => Self::Abandon,
             Op::Yield { .. } => Self::Yield,
+            Op::Raise { .. } => Self::Raise,
             Op::Inspect => Self::Inspect,
         }
     }
@@ -122,6 +126,7 @@ fn own_text(script: Script) -> &'static str {
         Script::Renew => include_str!("../lua/renew.lua"),
         Script::Abandon => include_str!("../lua/abandon.lua"),
         Script::Yield => include_str!("../lua/yield.lua"),
+        Script::Raise => include_str!("../lua/raise.lua"),
         Script::Inspect => include_str!("../lua/inspect.lua"),
     }
 }
