@@ -8,6 +8,8 @@ use crate::plan::{Patience, Plan};
 
 /// How often waiters look by themselves.
 const HEARTBEAT: Nanos = 300 * MS;
+/// For how long a mutex is left free for those who poll, and how late one looks then.
+const MOMENT: Nanos = 160 * MS;
 /// How long after a fault waits are judged again: connections are back, and places of the dead are over.
 const CALM: Nanos = 8 * SECOND;
 
@@ -154,6 +156,10 @@ impl Judges {
             if !engine.runs(waiting.of) {
                 continue;
             }
+            if self.others.borrow().are(waiting.of) {
+                self.look_at_others_wait(engine, *begun, waiting);
+                continue;
+            }
             let free = waiting.locks.iter().map(|lock| {
                 let free = &waits.free[*lock];
                 if waiting.write {
@@ -167,7 +173,11 @@ impl Judges {
                 continue;
             };
             let since = free.max(*begun);
-            if now > since + waits.limit {
+            let mutex = waiting
+                .locks
+                .iter()
+                .any(|lock| self.homes[*lock].is_mutex());
+            if now > since + waits.limit + if mutex { MOMENT } else { 0 } {
                 let story = format!(
                     "{} waits, and could have had what it wants for {} ms",
                     waiting.name(),

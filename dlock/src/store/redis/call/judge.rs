@@ -51,6 +51,10 @@ impl Route<'_> {
                 ControlFlow::Continue(self.hop())
             }
             reply => {
+                if matches!(reply, Reply::Queued { .. }) && self.key.kind().is_mutex() {
+                    // Who has a place asks by the script, which knows of it.
+                    self.caller.crowds.mark(self.key.slot(), Instant::now());
+                }
                 answered(&node, &reply, exchange.sent_at);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
@@ -130,7 +134,8 @@ impl Route<'_> {
     /// Whether the operation can do without the hash beside a mutex while a slot moves: there is no line then. A token cannot
     /// be granted without it.
     fn leaves_hash_out(&self) -> bool {
-        let needs_token = self.key.kind().has_tokens() && matches!(self.op, Op::Acquire { .. });
+        let needs_token = self.key.kind().has_tokens()
+            && matches!(self.op, Op::Acquire { .. } | Op::Raise { .. });
         self.key.kind().is_mutex() && self.keys == Keys::All && !needs_token
     }
 

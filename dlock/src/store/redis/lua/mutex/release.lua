@@ -15,6 +15,8 @@ local time, pub, owner, known = call('TIME'), ARGV[3], '', {}
 if till > 0 then bury(till) end
 local mine = value == id
 if mine then
+  local place = place_of(id)
+  if place then leave(place) end -- Who waited and then had the mutex by a plain `SET`.
   unhold()
   sweep(W)
   serve()
