@@ -4,12 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::map::hash_of;
-use crate::error::{Error, ErrorKind, Quoted};
+use super::name::{check_name, refused};
+use crate::error::{Error, ErrorKind};
 use crate::kind::Kind;
-use crate::slot::{Slot, hash_tag};
-
-/// The longest lock name, in bytes.
-pub const MAX_NAME_BYTES: usize = 512;
+use crate::slot::Slot;
 
 /// A checked lock name with its key and slot.
 ///
@@ -46,7 +44,7 @@ fn separator(kind: Kind) -> &'static str {
 }
 
 impl LockKey {
-    /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`].
+    /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`](super::check_prefix).
     pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
         let tag = check_name(name)?;
         if tag.is_none() && name.bytes().any(|byte| matches!(byte, b'{' | b'}')) {
@@ -131,12 +129,6 @@ impl LockKey {
         &self.record
     }
 
-    /// Whether whoever has one of them keeps the other taken.
-    pub(crate) fn is_same_lock(&self, other: &Self) -> bool {
-        self == other
-            || self.kind.is_mutex() && other.kind.is_mutex() && self.record == other.record
-    }
-
     /// Whether a mutex can have no hash beside it, as the two would be in different slots.
     pub(crate) fn is_apart(&self) -> bool {
         self.apart
@@ -207,51 +199,10 @@ impl fmt::Display for LockKey {
     }
 }
 
-/// The hash tag of the name; `None` if it needs to be wrapped in braces to become one.
-fn check_name(name: &str) -> Result<Option<&str>, Error> {
-    if name.is_empty() {
-        return Err(refused(
-            name,
-            "is empty; name the thing it guards, such as `order:42`",
-        ));
-    }
-    if name.len() > MAX_NAME_BYTES {
-        return Err(refused(
-            name,
-            "is longer than 512 bytes; use an id or a hash of the long part",
-        ));
-    }
-    Ok(hash_tag(name))
-}
-
-fn refused(name: &str, why: &str) -> Error {
-    Error::new(
-        ErrorKind::InvalidKey,
-        format!("lock name `{}` {why}", Quoted(name)),
-    )
-}
-
-/// Checks a key prefix: 1 to 64 of the characters that neither end it (`:` before the name, `~` before channels),
-/// nor begin a hash tag, nor mean anything in the pattern of an access rule. So no two prefixes have a key in common,
-/// and a rule for `shop:*` covers no lock of `shop2`.
-pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-    if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(fits) {
-        return Err(Error::new(
-            ErrorKind::InvalidConfig,
-            format!(
-                "prefix `{}` must have 1 to 64 letters (a to z), digits, `-`, `_`, `.` or `/`; for a part of a name, such \
-                 as a tenant, write `shop-eu` or `shop.eu`",
-                Quoted(prefix)
-            ),
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{LockKey, check_prefix};
+    use super::LockKey;
+    use crate::key::check_prefix;
     use crate::kind::Kind;
     use crate::slot::Slot;
 

@@ -2,6 +2,7 @@
 
 mod distkit;
 mod dlock;
+mod dlock_mutex;
 mod empty;
 mod raw;
 mod rds_lock;
@@ -13,8 +14,8 @@ mod shards;
 use std::{fmt, str::FromStr, time::Duration};
 
 pub(crate) use self::{
-    distkit::Distkit, dlock::Dlock, empty::Empty, raw::Raw, raw::RawToken, rds_lock::RdsLock,
-    redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
+    distkit::Distkit, dlock::Dlock, dlock_mutex::DlockMutex, empty::Empty, raw::Raw, raw::RawToken,
+    rds_lock::RdsLock, redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
 };
 
 /// How often those look that poll.
@@ -83,6 +84,8 @@ pub(crate) enum Kind {
     /// The same, with scripts that keep a holder and a token.
     RawToken,
     Dlock,
+    /// dlock's lock for those who share it with programs in other languages.
+    DlockMutex,
     Rslock,
     RedisLock,
     Rlock,
@@ -91,11 +94,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Empty,
         Self::Raw,
         Self::RawToken,
         Self::Dlock,
+        Self::DlockMutex,
         Self::Rslock,
         Self::RedisLock,
         Self::Rlock,
@@ -104,14 +108,18 @@ impl Kind {
     ];
 
     /// Those that wait for a lock, which the floor cannot.
-    pub(crate) const LOCKS: [Self; 6] = [
+    pub(crate) const LOCKS: [Self; 7] = [
         Self::Dlock,
+        Self::DlockMutex,
         Self::Rslock,
         Self::RedisLock,
         Self::Rlock,
         Self::RdsLock,
         Self::Distkit,
     ];
+
+    /// Those that are measured.
+    pub(crate) const OURS: [Self; 2] = [Self::Dlock, Self::DlockMutex];
 
     /// Those that have a read/write lock.
     pub(crate) const READ_WRITE: [Self; 4] =
@@ -123,11 +131,12 @@ impl Kind {
         [Self::Rslock, Self::RedisLock, Self::Rlock, Self::RdsLock];
 
     /// Those that work on a Redis Cluster.
-    pub(crate) const CLUSTER: [Self; 5] = [
+    pub(crate) const CLUSTER: [Self; 6] = [
         Self::Empty,
         Self::Raw,
         Self::RawToken,
         Self::Dlock,
+        Self::DlockMutex,
         Self::Rslock,
     ];
 
@@ -137,6 +146,7 @@ impl Kind {
             Self::Raw => "raw",
             Self::RawToken => "raw-token",
             Self::Dlock => "dlock",
+            Self::DlockMutex => "dlock-mutex",
             Self::Rslock => "rslock",
             Self::RedisLock => "redis-lock",
             Self::Rlock => "rlock",
@@ -145,9 +155,10 @@ impl Kind {
         }
     }
 
-    /// Whether its clients send `SET` themselves, outside of scripts.
+    /// Whether its clients send `SET` themselves, outside of scripts. (dlock's do so at first, and the scripts of its mutex
+    /// do, too: what it sends is less than what is counted.)
     pub(crate) fn sends_set(self) -> bool {
-        matches!(self, Self::Rslock | Self::RedisLock)
+        matches!(self, Self::DlockMutex | Self::Rslock | Self::RedisLock)
     }
 }
 
@@ -184,6 +195,10 @@ macro_rules! with_system {
             }
             $crate::system::Kind::Dlock => {
                 type $S = $crate::system::Dlock;
+                $body
+            }
+            $crate::system::Kind::DlockMutex => {
+                type $S = $crate::system::DlockMutex;
                 $body
             }
             $crate::system::Kind::Rslock => {

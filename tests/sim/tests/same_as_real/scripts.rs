@@ -5,12 +5,13 @@ use fastrand::Rng;
 use crate::commands::{KeyNames, Words, pick, words};
 
 /// How many scripts the library has.
-pub(crate) const LIBRARY: [&str; 6] = [
+pub(crate) const LIBRARY: [&str; 7] = [
     include_str!("../../../../dlock/src/store/redis/lua/acquire.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/release.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/renew.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/abandon.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/yield.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/raise.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/inspect.lua"),
 ];
 

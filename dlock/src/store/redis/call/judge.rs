@@ -131,7 +131,8 @@ impl Route<'_> {
     /// Whether the operation can do without the hash beside a mutex while a slot moves: there is no line then. A token cannot
     /// be granted without it.
     fn leaves_hash_out(&self) -> bool {
-        let needs_token = self.key.kind().has_tokens() && matches!(self.op, Op::Acquire { .. });
+        let needs_token = self.key.kind().has_tokens()
+            && matches!(self.op, Op::Acquire { .. } | Op::Raise { .. });
         self.key.kind().is_mutex() && self.keys == Keys::All && !needs_token
     }
 

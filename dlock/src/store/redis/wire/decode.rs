@@ -18,7 +18,9 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
             (Op::Acquire { .. } | Op::Yield { .. }, token @ 1..) => {
                 Reply::Granted(ServerToken::said(token)?)
             }
-            (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }, 1) => Reply::Done,
+            (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. } | Op::Raise { .. }, 1) => {
+                Reply::Done
+            }
             (_, 0) => Reply::Gone,
             _ => return None,
         });

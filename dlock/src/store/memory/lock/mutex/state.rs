@@ -15,7 +15,7 @@ use crate::token::ServerToken;
 /// One mutex.
 #[derive(Debug, Default)]
 pub(in crate::store::memory) struct Mutex {
-    held: Option<Held>,
+    pub(super) held: Option<Held>,
     /// The line, the last token and the notes; it has the hold only while an operation is carried out.
     beside: Lock,
     moments: Moments,
@@ -63,37 +63,6 @@ impl Mutex {
             self.held = Some(Held::new(Value::Own(hold.id.clone()), at.real, lease));
         }
         self.beside.holds.clear();
-    }
-
-    /// What another program does: takes the mutex if it is free. Whether it has it now.
-    pub(in crate::store::memory) fn take(
-        &mut self,
-        value: &str,
-        lease: Option<Duration>,
-        time: u64,
-    ) -> bool {
-        self.held = self.held.take().filter(|held| !held.is_over(time));
-        let free = self.held.is_none();
-        if free {
-            let value = Value::read(value);
-            let until = lease.map(|lease| after(time, whole_millis(lease)) / 1000);
-            self.held = Some(Held { value, until });
-        }
-        free
-    }
-
-    /// What another program does: frees the mutex if it has it. Whether it had.
-    pub(in crate::store::memory) fn free(&mut self, value: &str, time: u64) -> bool {
-        let value = Value::read(value);
-        let had = self.held.take_if(|held| held.value == value);
-        had.is_some_and(|held| !held.is_over(time))
-    }
-
-    /// Who has it: the value and what is left in milliseconds, if that ends.
-    pub(in crate::store::memory) fn holder(&self, time: u64) -> Option<(String, Option<u64>)> {
-        let held = self.held.as_ref().filter(|held| !held.is_over(time))?;
-        let left = held.until.map(|until| until - time / 1000);
-        Some((held.value.to_string(), left))
     }
 
     pub(in crate::store::memory) fn is_idle(&self) -> bool {
@@ -159,6 +128,7 @@ impl Mutex {
                 let mine = self.give_back(hold);
                 self.serve(mine || waited, at, post)
             }
+            Op::Raise { hold, token } => self.beside.raise(hold, token.as_u64(), at),
             Op::Yield { .. } => unreachable!("a mutex is given back instead"),
             Op::Inspect => Reply::Info(self.inspect(at)),
         }
