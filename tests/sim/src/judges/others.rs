@@ -12,7 +12,7 @@ use super::belief::Belief;
 use super::guard::Guard;
 use super::home::process_of;
 use crate::engine::{Engine, ProcId};
-use crate::server::{NodeId, Role};
+use crate::server::NodeId;
 
 /// Who has no dlock, and what stood there before a request.
 #[derive(Debug, Default)]
@@ -59,14 +59,10 @@ impl Judges {
     pub(super) fn named(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> u64 {
         let home = &self.homes[belief.lock];
         let of_text = |engine: &Engine| {
-            let now = engine.time();
-            engine.fleet(|fleet| {
-                let masters = fleet
-                    .nodes()
-                    .filter(|node| fleet.role(*node) == Role::Master);
-                let mut texts = masters
-                    .filter_map(|node| home.text(fleet, node, fleet.server_micros(now, node)));
-                let (id, _) = texts.find(|(id, _)| process_of(id) == Some(belief.of))?;
+            home.look(engine, |found| {
+                let (_, record) = found?;
+                let mut holds = record.holds.iter();
+                let (id, _) = holds.find(|(id, _)| process_of(id) == Some(belief.of))?;
                 Some(BuildHasherDefault::<FxHasher>::default().hash_one(id))
             })
         };
