@@ -140,7 +140,7 @@ pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Opti
             .filter(|held| held.is_in_the_way(client, key))
             .peekable();
         let first = holds.peek().map(|held| held.key().kind());
-        let mut same = holds.filter(|held| held.key() == key);
+        let mut same = holds.filter(|held| held.key().kind() == key.kind());
         (first, same.find(enough).cloned())
     });
     let (first, found) = looked.ok_or_else(Error::thread_is_ending)?;
