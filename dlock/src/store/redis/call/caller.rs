@@ -8,7 +8,7 @@ use super::route::Route;
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{Op, validity};
+use crate::protocol::{Op, Reply, validity};
 use crate::store::Answer;
 use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
@@ -65,6 +65,7 @@ impl Caller {
                     && !wants_another(&reply)
                 {
                     answered(node, &reply, sent_at);
+                    self.mark_waiting(key, &reply);
                     return Ok(Answer {
                         reply,
                         from: node.id().origin(),
@@ -85,6 +86,13 @@ impl Caller {
         };
         let route = Route::new(self, key, op, form, deadline);
         Box::pin(route.follow(first)).await
+    }
+
+    /// Who waits for a mutex asks by script again: a plain `SET` knows no line.
+    pub(super) fn mark_waiting(&self, key: &LockKey, reply: &Reply) {
+        if key.kind().is_mutex() && matches!(reply, Reply::Queued { .. }) {
+            self.crowds.mark(key.slot(), Instant::now());
+        }
     }
 
     /// The form of the first request.

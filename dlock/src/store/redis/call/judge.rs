@@ -52,6 +52,7 @@ impl Route<'_> {
             }
             reply => {
                 answered(&node, &reply, exchange.sent_at);
+                self.caller.mark_waiting(self.key, &reply);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
                 }
