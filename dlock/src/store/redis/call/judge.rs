@@ -53,6 +53,7 @@ impl Route<'_> {
             reply => {
                 self.caller.note_line(self.key, &reply);
                 answered(&node, &reply, exchange.sent_at);
+                self.caller.note_line(self.key, &reply);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
                 }
