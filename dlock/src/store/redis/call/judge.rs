@@ -51,7 +51,7 @@ impl Route<'_> {
                 ControlFlow::Continue(self.hop())
             }
             reply => {
-                self.caller.note_line(self.key, &reply);
+                self.caller.note_line(self.key, &value);
                 answered(&node, &reply, exchange.sent_at);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
