@@ -12,7 +12,7 @@ use super::belief::Belief;
 use super::guard::Guard;
 use super::home::process_of;
 use crate::engine::{Engine, ProcId};
-use crate::server::NodeId;
+use crate::server::{NodeId, Role};
 
 /// Who has no dlock, and what stood there before a request.
 #[derive(Debug, Default)]
@@ -58,16 +58,22 @@ impl Judges {
     /// What is known of a hold that is the same for all to whom it is passed on in a process.
     pub(super) fn named(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> u64 {
         let home = &self.homes[belief.lock];
-        let of_text = |engine: &Engine| {
-            home.look(engine, |found| {
-                let (_, record) = found?;
-                let mut holds = record.holds.iter();
-                let (id, _) = holds.find(|(id, _)| process_of(id) == Some(belief.of))?;
-                Some(BuildHasherDefault::<FxHasher>::default().hash_one(id))
+        // One that is gone by now is like no other; a master that was deposed may have another.
+        let of_text = || {
+            let now = engine.time();
+            engine.fleet(|fleet| {
+                let masters = fleet
+                    .nodes()
+                    .filter(|node| fleet.role(*node) == Role::Master);
+                let texts = masters
+                    .filter_map(|node| home.text(fleet, node, fleet.server_micros(now, node)));
+                let mut own = texts.filter(|(id, _)| process_of(id) == Some(belief.of));
+                let (id, _) = own.next()?;
+                let hash = BuildHasherDefault::<FxHasher>::default().hash_one(id);
+                own.next().is_none().then_some(hash)
             })
         };
-        // One that is gone by now is like no other.
-        let named = guard.named().or_else(|| of_text(engine));
+        let named = guard.named().or_else(of_text);
         named.unwrap_or_else(|| engine.now() << 8 | belief.task & 0xff)
     }
 

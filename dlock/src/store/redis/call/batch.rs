@@ -108,11 +108,8 @@ impl Caller {
                 return None;
             }
             Ok(value) => {
-                let reply = decode(op, &value);
-                if let Some(reply) = &reply {
-                    self.note_line(key, reply);
-                }
-                let answer = reply.map(|reply| Answer {
+                self.note_line(key, &value);
+                let answer = decode(op, &value).map(|reply| Answer {
                     reply,
                     from: node.id().origin(),
                     sent_at,

@@ -8,12 +8,14 @@ use super::route::Route;
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{Op, Reply, validity};
+use crate::protocol::{Op, validity};
 use crate::store::Answer;
 use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
-use crate::store::redis::wire::{Cmd, Form, Keys, Preface, PublishMode, Script, command, decode};
+use crate::store::redis::wire::{
+    Cmd, Form, Keys, Preface, PublishMode, Script, Value, command, decode, tells_of_line,
+};
 
 /// Sends operations to the servers.
 #[derive(Debug)]
@@ -65,7 +67,7 @@ impl Caller {
                     && !wants_another(&reply)
                 {
                     answered(node, &reply, sent_at);
-                    self.note_line(key, &reply);
+                    self.note_line(key, value);
                     return Ok(Answer {
                         reply,
                         from: node.id().origin(),
@@ -88,9 +90,10 @@ impl Caller {
         Box::pin(route.follow(first)).await
     }
 
-    /// Who has a place in the line of a mutex asks by the script next, which knows of it.
-    pub(super) fn note_line(&self, key: &LockKey, reply: &Reply) {
-        if key.kind().is_mutex() && matches!(reply, Reply::Queued { .. }) {
+    /// While there is a line at a mutex, its clients ask by the script, which knows of the line: they do not take what is left
+    /// free for those who poll, nor past those who wait.
+    pub(super) fn note_line(&self, key: &LockKey, answer: &Value) {
+        if key.kind().is_mutex() && tells_of_line(answer) {
             self.crowds.mark(key.slot(), Instant::now());
         }
     }

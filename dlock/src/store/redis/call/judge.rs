@@ -51,7 +51,7 @@ impl Route<'_> {
                 ControlFlow::Continue(self.hop())
             }
             reply => {
-                self.caller.note_line(self.key, &reply);
+                self.caller.note_line(self.key, &value);
                 answered(&node, &reply, exchange.sent_at);
                 self.caller.note_line(self.key, &reply);
                 if exchange.asking {
