@@ -101,7 +101,8 @@ impl Home {
         });
         record.is_mutex = true;
         record.expires &= expires.is_some();
-        let left = expires.map_or(u64::MAX / 2, |at| at * 1000 - micros);
+        // It is there until the millisecond is over.
+        let left = expires.map_or(u64::MAX / 2, |at| (at + 1) * 1000 - micros);
         let hold = Holding {
             write: true,
             until: record.now.saturating_add(left),
@@ -184,7 +185,7 @@ fn live_text<'f>(
     micros: u64,
 ) -> Option<(&'f str, Option<u64>)> {
     let (text, expires) = fleet.text(node, key)?;
-    let over = expires.is_some_and(|at| at * 1000 <= micros);
+    let over = expires.is_some_and(|at| (at + 1) * 1000 <= micros);
     let text = std::str::from_utf8(text).unwrap_or_default();
     (!over).then_some((text, expires))
 }

@@ -123,7 +123,7 @@ impl Seen {
     /// A lease that was over and goes on.
     fn revived(&self, record: &Record<'_>) -> Option<String> {
         self.holds.iter().find_map(|(id, before)| {
-            let now = record.hold(id)?;
+            let now = record.hold(id).filter(|_| !record.is_mutex)?;
             let over = before.until <= record.now && now.until > before.until;
             (over && now.token == before.token)
                 .then(|| format!("the lease of {id} was over, and goes on"))

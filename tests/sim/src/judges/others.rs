@@ -58,20 +58,22 @@ impl Judges {
     /// What is known of a hold that is the same for all to whom it is passed on in a process.
     pub(super) fn named(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> u64 {
         let home = &self.homes[belief.lock];
-        let of_text = |engine: &Engine| {
+        // One that is gone by now is like no other; a master that was deposed may have another.
+        let of_text = || {
             let now = engine.time();
             engine.fleet(|fleet| {
                 let masters = fleet
                     .nodes()
                     .filter(|node| fleet.role(*node) == Role::Master);
-                let mut texts = masters
+                let texts = masters
                     .filter_map(|node| home.text(fleet, node, fleet.server_micros(now, node)));
-                let (id, _) = texts.find(|(id, _)| process_of(id) == Some(belief.of))?;
-                Some(BuildHasherDefault::<FxHasher>::default().hash_one(id))
+                let mut own = texts.filter(|(id, _)| process_of(id) == Some(belief.of));
+                let (id, _) = own.next()?;
+                let hash = BuildHasherDefault::<FxHasher>::default().hash_one(id);
+                own.next().is_none().then_some(hash)
             })
         };
-        // One that is gone by now is like no other.
-        let named = guard.named().or_else(|| of_text(engine));
+        let named = guard.named().or_else(of_text);
         named.unwrap_or_else(|| engine.now() << 8 | belief.task & 0xff)
     }
 

@@ -13,7 +13,9 @@ use crate::store::Answer;
 use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
-use crate::store::redis::wire::{Cmd, Form, Keys, Preface, PublishMode, Script, command, decode};
+use crate::store::redis::wire::{
+    Cmd, Form, Keys, Preface, PublishMode, Script, Value, command, decode, tells_of_line,
+};
 
 /// Sends operations to the servers.
 #[derive(Debug)]
@@ -65,6 +67,7 @@ impl Caller {
                     && !wants_another(&reply)
                 {
                     answered(node, &reply, sent_at);
+                    self.note_line(key, value);
                     return Ok(Answer {
                         reply,
                         from: node.id().origin(),
@@ -85,6 +88,14 @@ impl Caller {
         };
         let route = Route::new(self, key, op, form, deadline);
         Box::pin(route.follow(first)).await
+    }
+
+    /// While there is a line at a mutex, its clients ask by the script, which knows of the line: they do not take what is left
+    /// free for those who poll, nor past those who wait.
+    pub(super) fn note_line(&self, key: &LockKey, answer: &Value) {
+        if key.kind().is_mutex() && tells_of_line(answer) {
+            self.crowds.mark(key.slot(), Instant::now());
+        }
     }
 
     /// The form of the first request.

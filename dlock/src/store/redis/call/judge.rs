@@ -51,10 +51,7 @@ impl Route<'_> {
                 ControlFlow::Continue(self.hop())
             }
             reply => {
-                if matches!(reply, Reply::Queued { .. }) && self.key.kind().is_mutex() {
-                    // Who has a place asks by the script, which knows of it.
-                    self.caller.crowds.mark(self.key.slot(), Instant::now());
-                }
+                self.caller.note_line(self.key, &value);
                 answered(&node, &reply, exchange.sent_at);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
