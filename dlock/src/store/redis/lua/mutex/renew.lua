@@ -11,10 +11,11 @@ if lock then
   -- A second more, and what a clock that is set back may take away.
   local time, kept = call('TIME'), call('HMGET', lock, 'x', 'o', 't')
   if kept[3] then
-    local keep = time[1] * 1000000 + time[2] + tonumber(kept[2] or 0) + millis * 1000
-    if tonumber(kept[1] or 0) < keep then
+    local offset = tonumber(kept[2]) or 0 -- May be void, as may be `x`.
+    local keep = time[1] * 1000000 + time[2] + offset + millis * 1000
+    if (tonumber(kept[1]) or 0) < keep then
       keep = keep + 10000000
-      call('PEXPIREAT', lock, string.format('%d', math.floor((keep - (kept[2] or 0)) / 1000) + 1001))
+      call('PEXPIREAT', lock, string.format('%d', math.floor((keep - offset) / 1000) + 1001))
       call('HSET', lock, 'x', string.format('%d', keep))
     end
   end
