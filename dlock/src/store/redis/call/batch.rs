@@ -108,6 +108,7 @@ impl Caller {
                 return None;
             }
             Ok(value) => {
+                self.meet(key, &value);
                 let answer = decode(op, &value).map(|reply| Answer {
                     reply,
                     from: node.id().origin(),

@@ -8,12 +8,14 @@ use super::route::Route;
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{Op, Reply, validity};
+use crate::protocol::{Op, validity};
 use crate::store::Answer;
 use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
-use crate::store::redis::wire::{Cmd, Form, Keys, Preface, PublishMode, Script, command, decode};
+use crate::store::redis::wire::{
+    Cmd, Form, Keys, Preface, PublishMode, Script, Value, command, decode,
+};
 
 /// Sends operations to the servers.
 #[derive(Debug)]
@@ -65,7 +67,7 @@ impl Caller {
                     && !wants_another(&reply)
                 {
                     answered(node, &reply, sent_at);
-                    self.mark_waiting(key, &reply);
+                    self.meet(key, value);
                     return Ok(Answer {
                         reply,
                         from: node.id().origin(),
@@ -88,9 +90,10 @@ impl Caller {
         Box::pin(route.follow(first)).await
     }
 
-    /// Who waits for a mutex asks by script again: a plain `SET` knows no line.
-    pub(super) fn mark_waiting(&self, key: &LockKey, reply: &Reply) {
-        if key.kind().is_mutex() && matches!(reply, Reply::Queued { .. }) {
+    /// Whether others want this mutex, too: its scripts say more than a number then. As a plain `SET` knows no line, it would
+    /// be taken past it, by who waits himself or has just released.
+    pub(super) fn meet(&self, key: &LockKey, answer: &Value) {
+        if key.kind().is_mutex() && matches!(answer, Value::Array(_)) {
             self.crowds.mark(key.slot(), Instant::now());
         }
     }

@@ -52,7 +52,7 @@ impl Route<'_> {
             }
             reply => {
                 answered(&node, &reply, exchange.sent_at);
-                self.caller.mark_waiting(self.key, &reply);
+                self.caller.meet(self.key, &value);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
                 }

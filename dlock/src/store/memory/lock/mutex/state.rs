@@ -119,6 +119,9 @@ impl Mutex {
             Op::Release { hold, stray, .. } => {
                 self.beside.bury(hold, *stray, valid_until, at);
                 let mine = self.give_back(hold);
+                if mine {
+                    self.beside.line.leave(hold);
+                }
                 self.serve(mine, at, post)
             }
             Op::Abandon { hold, stray } => {
