@@ -11,6 +11,12 @@ pub const MIN_LEASE: Duration = Duration::from_millis(200);
 /// The longest lease; holds that last longer are renewed.
 pub const MAX_LEASE: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long before the server a holder takes its lease for over: covers clocks that run at
+/// different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
+pub(crate) fn margin(lease: Duration) -> Duration {
+    lease / 100 + Duration::from_millis(2)
+}
+
 /// Checks a lease and the cap on renewing it.
 pub(crate) fn check_lease(lease: Duration, max_hold: Option<Duration>) -> Result<(), Error> {
     if lease < MIN_LEASE || lease > MAX_LEASE {

@@ -9,9 +9,14 @@ use crate::{RedisCluster, shared_cluster, slot_of, unique_prefix, wait_until};
 /// Enough for whatever needs no fault to end.
 const SOON: Duration = Duration::from_secs(10);
 
-/// A client's settings, under a prefix.
+/// A client's settings, under a prefix. Several URLs, with spaces between them, are a quorum.
 pub fn builder(url: &str, prefix: &str) -> ClientBuilder {
-    Client::builder().url(url).prefix(prefix)
+    let builder = Client::builder().prefix(prefix);
+    if url.contains(' ') {
+        builder.quorum(url.split(' '))
+    } else {
+        builder.url(url)
+    }
 }
 
 /// A client under a prefix, with the default settings.

@@ -133,15 +133,15 @@ pub(super) fn is_within(held: &Held) -> bool {
 /// `would_deadlock` when the task would wait for itself, as it reads what it now wants to write, or holds as one kind of mutex
 /// what it wants as the other; and on a thread that is ending.
 pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Option<Held>, Error> {
-    let enough = |held: &&Held| mode == Mode::Read || held.mode() == Mode::Write;
+    let enough = |held: &&Held| {
+        let strong = mode == Mode::Read || held.mode() == Mode::Write;
+        strong && held.key().kind() == key.kind()
+    };
     let looked = look(|calls| {
         let holds = calls.flat_map(Held::of_call);
-        let mut holds = holds
-            .filter(|held| held.is_in_the_way(client, key))
-            .peekable();
+        let mut holds = holds.filter(|held| held.is(client, key)).peekable();
         let first = holds.peek().map(|held| held.key().kind());
-        let mut same = holds.filter(|held| held.key().kind() == key.kind());
-        (first, same.find(enough).cloned())
+        (first, holds.find(enough).cloned())
     });
     let (first, found) = looked.ok_or_else(Error::thread_is_ending)?;
     match (found, first) {

@@ -182,9 +182,9 @@ impl Held {
         }
     }
 
-    /// Whether this is the lock `key` of `client`, or keeps it taken: a mutex is one string, with tokens or without.
-    pub(super) fn is_in_the_way(&self, client: &Client, key: &LockKey) -> bool {
-        self.key().is_same_lock(key) && self.own().client.is_same(client)
+    /// Whether this is the lock `key` of `client`; of a mutex, with a token or without.
+    pub(super) fn is(&self, client: &Client, key: &LockKey) -> bool {
+        self.key() == key && self.own().client.is_same(client)
     }
 
     /// Whether an outer call took the lock, which gives it back.

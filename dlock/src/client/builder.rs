@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::config::Config;
 use super::inner::Inner;
 use super::{Client, host};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::metrics;
 use crate::protocol::ClientId;
 use crate::store::{Pem, Store};
@@ -33,7 +33,8 @@ use crate::tasks;
 #[derive(Clone)]
 #[must_use = "nothing happens until `build` is awaited"]
 pub struct ClientBuilder {
-    url: String,
+    url: Option<String>,
+    quorum: Option<Vec<String>>,
     name: Option<String>,
     config: Config,
 }
@@ -41,7 +42,8 @@ pub struct ClientBuilder {
 impl ClientBuilder {
     pub(crate) fn new() -> Self {
         Self {
-            url: "memory://".into(),
+            url: None,
+            quorum: None,
             name: None,
             config: Config::default(),
         }
@@ -60,7 +62,33 @@ impl ClientBuilder {
     ///   [`tls_client_files`](Self::tls_client_files)
     /// * `memory://name`: shared by all clients of this process that use the name
     pub fn url(mut self, url: impl Into<String>) -> Self {
-        self.url = url.into();
+        self.url = Some(url.into());
+        self
+    }
+
+    /// Has each lock on most of several servers that have nothing in common (Redlock), instead of on the one of
+    /// [`url`](Self::url): three or more URLs of any kind, such as five single servers, or three clusters. A lock is held
+    /// while more than half of them say so, so it outlasts the failure of the others, without a replica that might have
+    /// missed it. All clients have to name the same servers. Read [what that gives, and what it does
+    /// not](crate::guide#a-quorum-of-servers) before.
+    ///
+    /// Nobody stands in line: who waits asks again and again, at random times, so there is no order among waiters, and
+    /// readers who follow one another without a gap can keep a writer out.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::builder()
+    ///     .quorum(["memory://a", "memory://b", "memory://c"]) // redis://a.example, redis://b.example, …
+    ///     .build()
+    ///     .await?;
+    /// let guard = client.rw_lock("order:42")?.write().await?;
+    /// guard.release().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn quorum(mut self, urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.quorum = Some(urls.into_iter().map(Into::into).collect());
         self
     }
 
@@ -167,7 +195,7 @@ impl ClientBuilder {
     ///
     /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig) for a setting out of range or a URL that
     /// cannot be read; [`Unavailable`](crate::ErrorKind::Unavailable) when no seed answers within
-    /// `retry_for`; [`Unauthorized`](crate::ErrorKind::Unauthorized) for a wrong password, a
+    /// `retry_for`, or no majority of a quorum; [`Unauthorized`](crate::ErrorKind::Unauthorized) for a wrong password, a
     /// missing right, or a certificate that one side does not accept.
     ///
     /// # Cancel safety
@@ -188,7 +216,19 @@ impl ClientBuilder {
             trust,
             ..
         } = &self.config;
-        let store = Store::open(&self.url, prefix, *timeouts, trust.clone(), &id).await?;
+        let store = match (&self.url, &self.quorum) {
+            (Some(_), Some(_)) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidConfig,
+                    "the builder has both a `url` and a `quorum`; leave one out",
+                ));
+            }
+            (url, None) => {
+                let url = url.as_deref().unwrap_or("memory://");
+                Store::open(url, prefix, *timeouts, trust.clone(), &id).await?
+            }
+            (None, Some(urls)) => Store::open_quorum(urls, prefix, *timeouts, trust, &id).await?,
+        };
         Ok(Client::new(Inner::start(self.config, id, store)))
     }
 }
@@ -196,12 +236,14 @@ impl ClientBuilder {
 impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What stands before the last `@` may be a password.
-        let place = self
-            .url
-            .rsplit_once('@')
-            .map_or(&*self.url, |(_, place)| place);
+        let place = |url: &str| url.rsplit('@').next().map(str::to_owned);
+        let quorum = self.quorum.iter().flatten();
+        let places: Vec<_> = quorum
+            .chain(&self.url)
+            .filter_map(|url| place(url))
+            .collect();
         f.debug_struct("ClientBuilder")
-            .field("url", &place)
+            .field("urls", &places)
             .field("name", &self.name)
             .field("config", &self.config)
             .finish()

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::BootInstant;
+use crate::lease::margin;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
@@ -72,10 +73,4 @@ impl Deadline {
 /// Until when a lease counted from `sent_at` may be relied on.
 fn safe_deadline(sent_at: BootInstant, lease: Duration) -> BootInstant {
     sent_at + lease.saturating_sub(margin(lease))
-}
-
-/// How long before the server a holder takes its lease for over: covers clocks that run at
-/// different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
-pub(super) fn margin(lease: Duration) -> Duration {
-    lease / 100 + Duration::from_millis(2)
 }

@@ -8,7 +8,6 @@ use shuttle::future::block_on;
 use shuttle::thread;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::deadline::margin;
 use super::release::{Item, Releases, Watched};
 use super::renewal::Renewals;
 use super::{Granted, Hold, Keeper, OnLoss, Start, Terms};
@@ -16,6 +15,7 @@ use crate::clock::BootInstant;
 use crate::error::LossReason;
 use crate::key::LockKey;
 use crate::kind::Kind;
+use crate::lease::margin;
 use crate::metrics;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op};

@@ -135,12 +135,6 @@ impl LockKey {
         &self.record
     }
 
-    /// Whether whoever has one of them keeps the other taken.
-    pub(crate) fn is_same_lock(&self, other: &Self) -> bool {
-        self == other
-            || self.kind.is_mutex() && other.kind.is_mutex() && self.record == other.record
-    }
-
     /// Whether a mutex can have no hash beside it, as the two would be in different slots.
     pub(crate) fn is_apart(&self) -> bool {
         self.apart

@@ -6,7 +6,7 @@ use super::Commons;
 use crate::clock::BootInstant;
 use crate::hold::{Pending, WAITER_LEASE};
 use crate::key::LockKey;
-use crate::protocol::{HoldId, Stray, validity};
+use crate::protocol::{HoldId, Reply, Stray, validity};
 use crate::store::Answer;
 
 /// Undoes a half-done acquire unless settled: whether the request was queued, granted or never
@@ -49,6 +49,9 @@ impl<'a> Claim<'a> {
     /// It was answered, perhaps not at the first try.
     pub(super) fn answered(&mut self, answer: &Answer) {
         self.asking = false;
+        if let Reply::GrantedAs(id, _) = &answer.reply {
+            self.id = id.clone();
+        }
         if answer.resent {
             self.expect_stray();
         }

@@ -53,7 +53,9 @@ pub(super) async fn acquire(
             },
         };
         let (token, start) = match answer.reply {
-            Reply::Granted(token) => (token, Start::Lease(answer.sent_at)),
+            Reply::Granted(token) | Reply::GrantedAs(_, token) => {
+                (token, Start::Lease(answer.sent_at))
+            }
             Reply::Queued { retry, last, now } => {
                 queued = true;
                 let answered = Instant::now();

@@ -35,4 +35,6 @@ pub const TOPOLOGY_CHANGES: &str = "dlock_topology_changes_total";
 pub const ERRORS: &str = "dlock_errors_total";
 
 /// The values of the label `op`.
-pub(crate) const OPS: [&str; 6] = ["acquire", "release", "renew", "abandon", "yield", "inspect"];
+pub(crate) const OPS: [&str; 7] = [
+    "acquire", "release", "renew", "abandon", "yield", "raise", "inspect",
+];

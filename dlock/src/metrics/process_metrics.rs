@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 
 /// Handles for what every command reports; the rest is rare and looked up when it happens.
 pub(super) struct ProcessMetrics {
-    commands: [(&'static str, Histogram); 6],
+    commands: [(&'static str, Histogram); names::OPS.len()],
 }
 
 impl ProcessMetrics {

@@ -61,6 +61,14 @@ pub enum Op {
         /// Whether a copy of the acquire may still be on its way.
         stray: Stray,
     },
+    /// Remember a token that another server has named for the same hold: the next one here is larger. (By this hold, or also
+    /// without it if the clock has not come to the token yet.)
+    Raise {
+        /// The acquisition that it belongs to.
+        hold: HoldId,
+        /// The token.
+        token: ServerToken,
+    },
     /// Read the state of the lock.
     Inspect,
 }
@@ -100,7 +108,7 @@ pub enum Stray {
 
 impl Op {
     /// The names of all operations.
-    pub const NAMES: [&'static str; 6] = OPS;
+    pub const NAMES: [&'static str; 7] = OPS;
 
     /// The operation's name, as in metric labels.
     #[must_use]
@@ -111,6 +119,7 @@ impl Op {
             Self::Renew { .. } => "renew",
             Self::Abandon { .. } => "abandon",
             Self::Yield { .. } => "yield",
+            Self::Raise { .. } => "raise",
             Self::Inspect => "inspect",
         }
     }
@@ -126,7 +135,9 @@ impl Op {
                 extent: Extent::Exactly { stray },
                 ..
             } => *stray,
-            Self::Acquire { .. } | Self::Renew { .. } | Self::Inspect => Stray::None,
+            Self::Acquire { .. } | Self::Renew { .. } | Self::Raise { .. } | Self::Inspect => {
+                Stray::None
+            }
         }
     }
 

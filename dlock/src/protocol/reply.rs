@@ -11,6 +11,8 @@ use crate::token::{FencingToken, ServerToken};
 pub enum Reply {
     /// The lock is held (acquire), or still held (yield).
     Granted(ServerToken),
+    /// The lock is held, under another id than it was asked for: a quorum has one for each attempt.
+    GrantedAs(HoldId, ServerToken),
     /// Waiting in line.
     Queued {
         /// Look again after this long unless woken earlier.

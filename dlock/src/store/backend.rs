@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::redis::{self, RedisStore, ScriptLoad};
-use super::{Answer, Endpoint, Listener, MemoryStore, Origin, Timeouts, Trust, Wakeups};
+use super::site::{site, sites};
+use super::{Answer, Listener, MemoryStore, Origin, QuorumStore, Site, Timeouts, Trust, Wakeups};
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
@@ -20,6 +21,8 @@ pub(crate) enum Store {
     Memory(Arc<MemoryStore>, Arc<Wakeups>),
     /// On Redis.
     Redis(RedisStore),
+    /// On most of several stores.
+    Quorum(QuorumStore),
 }
 
 /// What renewals and releases are grouped by.
@@ -29,6 +32,8 @@ pub(crate) enum NodeId {
     Memory,
     /// A Redis server.
     Redis(redis::NodeId),
+    /// All members of a quorum.
+    Quorum,
 }
 
 /// A waiter's ear.
@@ -39,6 +44,8 @@ pub(crate) enum Listening {
     Memory(Listener),
     /// On Redis.
     Redis(redis::Listening),
+    /// Members tell nobody: who waits asks again when it was told to.
+    Quorum,
 }
 
 impl Listening {
@@ -47,13 +54,14 @@ impl Listening {
         match self {
             Self::Memory(_) => true,
             Self::Redis(listening) => listening.is_subscribed(),
+            Self::Quorum => false,
         }
     }
 
     /// Whether wake-ups can be relied on; otherwise the waiter has to look often.
     pub(crate) fn is_told(&self) -> bool {
         match self {
-            Self::Memory(_) => true,
+            Self::Memory(_) | Self::Quorum => true,
             Self::Redis(listening) => listening.is_told(),
         }
     }
@@ -70,6 +78,7 @@ impl Listening {
         match self {
             Self::Memory(listener) => listener.begin(),
             Self::Redis(listening) => listening.begin(),
+            Self::Quorum => {}
         }
     }
 
@@ -78,6 +87,7 @@ impl Listening {
         match self {
             Self::Memory(listener) => listener.forget_grant(),
             Self::Redis(listening) => listening.forget_grant(),
+            Self::Quorum => {}
         }
     }
 
@@ -87,6 +97,7 @@ impl Listening {
         match self {
             Self::Memory(listener) => listener.woken().await,
             Self::Redis(listening) => listening.woken().await,
+            Self::Quorum => std::future::pending().await,
         }
     }
 }
@@ -99,26 +110,31 @@ impl Store {
         trust: Trust,
         client: &ClientId,
     ) -> Result<Self, Error> {
-        let endpoint = Endpoint::parse(url)?.trusting(trust)?;
-        let name = match endpoint {
-            Endpoint::Memory(name) => name,
-            Endpoint::Redis(mut options) => {
-                prefix.clone_into(&mut options.prefix);
-                options.connect_timeout = timeouts.connect;
-                options.response_timeout = timeouts.response;
+        let store = match site(url, prefix, timeouts, trust)? {
+            Site::Memory(store) => store,
+            Site::Redis(options) => {
                 let deadline = Instant::now() + timeouts.retry_for;
                 let store = RedisStore::connect(*options, client, deadline).await?;
                 return Ok(Self::Redis(store));
             }
         };
-        let store = if name.is_empty() {
-            Arc::new(MemoryStore::new())
-        } else {
-            MemoryStore::named(&name)
-        };
         let wakeups = Arc::default();
         store.attach(client, &wakeups);
         Ok(Self::Memory(store, wakeups))
+    }
+
+    /// A lock on most of these.
+    pub(crate) async fn open_quorum(
+        urls: &[String],
+        prefix: &str,
+        timeouts: Timeouts,
+        trust: &Trust,
+        client: &ClientId,
+    ) -> Result<Self, Error> {
+        let sites = sites(urls, prefix, timeouts, trust)?;
+        let by = (Instant::now() + timeouts.retry_for, timeouts.connect);
+        let store = QuorumStore::open(sites, client, by, timeouts.response).await?;
+        Ok(Self::Quorum(store))
     }
 
     /// Carries out one operation; tried again until `deadline` while servers fail. It is asked for when that can take any
@@ -132,6 +148,7 @@ impl Store {
         let answer = match self {
             Self::Memory(store, _) => remember(store, key, op),
             Self::Redis(store) => store.call(key, op, deadline()).await?,
+            Self::Quorum(store) => Box::pin(store.call(key, op, deadline())).await?,
         };
         metrics::command(op.name(), answer.sent_at);
         Ok(answer)
@@ -157,6 +174,7 @@ impl Store {
         match self {
             Self::Memory(..) => NodeId::Memory,
             Self::Redis(store) => NodeId::Redis(store.node_of(slot)),
+            Self::Quorum(_) => NodeId::Quorum,
         }
     }
 
@@ -184,7 +202,8 @@ impl Store {
             (Self::Redis(store), NodeId::Redis(node)) => {
                 store.call_batch(node, batch, deadline, tell).await;
             }
-            (Self::Redis(_), NodeId::Memory) => unreachable!("nodes come from this store"),
+            (Self::Quorum(store), _) => store.call_batch(batch, deadline, tell).await,
+            (Self::Redis(_), _) => unreachable!("nodes come from this store"),
         }
     }
 
@@ -196,6 +215,7 @@ impl Store {
                 Listening::Memory(wakeups.listen(hold, key.record().into()))
             }
             Self::Redis(store) => Listening::Redis(store.listen(key, hold, until).await),
+            Self::Quorum(_) => Listening::Quorum,
         }
     }
 
@@ -206,6 +226,7 @@ impl Store {
             // Not before there is something to wait for.
             Self::Memory(..) => None,
             Self::Redis(store) => store.listen_if_subscribed(key, hold).map(Listening::Redis),
+            Self::Quorum(_) => Some(Listening::Quorum),
         }
     }
 
@@ -214,6 +235,7 @@ impl Store {
         match self {
             Self::Memory(store, _) => Ok(store.keys(stem)),
             Self::Redis(store) => store.keys(stem, deadline).await,
+            Self::Quorum(store) => store.keys(stem, deadline).await,
         }
     }
 
@@ -222,6 +244,7 @@ impl Store {
         match self {
             Self::Memory(..) => Ok(ScriptLoad::default()),
             Self::Redis(store) => store.script_load(deadline).await,
+            Self::Quorum(store) => store.script_load(deadline).await,
         }
     }
 
@@ -229,6 +252,7 @@ impl Store {
         match self {
             Self::Memory(..) => {}
             Self::Redis(store) => store.shutdown().await,
+            Self::Quorum(store) => store.shutdown().await,
         }
     }
 }
@@ -248,6 +272,7 @@ impl fmt::Debug for Store {
         match self {
             Self::Memory(..) => f.write_str("Memory"),
             Self::Redis(store) => store.fmt(f),
+            Self::Quorum(store) => store.fmt(f),
         }
     }
 }

@@ -6,7 +6,9 @@ mod answer;
 mod backend;
 mod endpoint;
 mod memory;
+mod quorum;
 mod redis;
+mod site;
 mod timeouts;
 mod wakeups;
 
@@ -14,6 +16,7 @@ pub use answer::Answer;
 pub(crate) use backend::{Listening, NodeId, Store};
 pub use endpoint::Endpoint;
 pub use memory::{MemoryStore, Post, ServerClock};
+pub(crate) use quorum::{QuorumStore, Site};
 pub use redis::{
     Counter, Keys, Listening as RedisListening, NodeId as RedisNodeId, Password, Pem, RedisOptions,
     RedisStats, RedisStore, Script, ScriptLoad, Trust, decode, encode, encode_plain,

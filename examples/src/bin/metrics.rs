@@ -1,9 +1,9 @@
 //! What operators see: any recorder of the `metrics` facade, here the one for Prometheus.
 //!
 //! ```text
-//! dlock_acquire_wait_seconds_count{lock="order:{id}",mode="write",outcome="acquired"} 3
-//! dlock_contended_total{lock="order:{id}",mode="write"} 1
-//! dlock_hold_seconds_count{lock="order:{id}",mode="write"} 3
+//! dlock_acquire_wait_seconds_count{lock="order:{id}",kind="rw",mode="write",outcome="acquired"} 3
+//! dlock_contended_total{lock="order:{id}",kind="rw",mode="write"} 1
+//! dlock_hold_seconds_count{lock="order:{id}",kind="rw",mode="write"} 3
 //! ```
 
 use dlock::{Client, distributed_lock};

@@ -1,6 +1,6 @@
 //! How often what is drawn, but for the load, of which `dlock_load` says so. Fixed before any mutant was tried, and not tuned to them.
 
-use crate::plan::{FaultClass, Theme};
+use crate::plan::{FaultClass, Mutexes, Theme};
 use crate::server::Flavour;
 
 /// Which servers.
@@ -126,3 +126,12 @@ pub(crate) const CLIENT_CLOCKS: [(u32, i32); 5] =
 
 /// What servers' clocks do.
 pub(crate) const SERVER_CLOCKS: [(u32, i32); 3] = [(8, 0), (1, 4500), (1, -4500)];
+
+/// Which locks are mutexes, of a seed that is about them.
+pub(crate) const MUTEXES: [(u32, Mutexes); 2] = [(4, Mutexes::All), (1, Mutexes::Every2nd)];
+
+/// How many processes take mutexes without dlock.
+pub(crate) const FOREIGN_PROCESSES: [(u32, u64); 4] = [(3, 0), (3, 1), (3, 2), (1, 4)];
+
+/// How many acquires each of their tasks has: from, to before.
+pub(crate) const FOREIGN_ACQUIRES: (u64, u64) = (10, 60);

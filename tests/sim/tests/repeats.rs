@@ -2,28 +2,33 @@
 
 #![cfg(dlock_sim)]
 
-use dlock_sim::{Outcome, Seed, run_seed};
+use dlock_sim::{LockKind, Outcome, Seed, run_seed};
 
-fn run(number: u64) -> Outcome {
+fn run(number: u64, locks: LockKind) -> Outcome {
     run_seed(Seed {
         number,
         told: false,
         wire: false,
+        locks,
     })
 }
 
 #[test]
 fn seeds_repeat_exactly() {
-    for seed in 0..12 {
-        let (first, second) = (run(seed), run(seed));
-        assert_eq!(first.hash, second.hash, "seed {seed}");
-        assert_eq!(first.operations, second.operations, "seed {seed}");
+    for locks in [LockKind::Rw, LockKind::Mutex] {
+        for seed in 0..12 {
+            let (first, second) = (run(seed, locks), run(seed, locks));
+            assert_eq!(first.hash, second.hash, "seed {seed}");
+            assert_eq!(first.operations, second.operations, "seed {seed}");
+        }
     }
 }
 
 #[test]
 fn seeds_differ() {
-    assert_ne!(run(1).hash, run(2).hash);
+    let hash = |number, locks| run(number, locks).hash;
+    assert_ne!(hash(1, LockKind::Rw), hash(2, LockKind::Rw));
+    assert_ne!(hash(1, LockKind::Rw), hash(1, LockKind::Mutex));
 }
 
 #[test]
@@ -32,7 +37,8 @@ fn a_story_that_is_told_is_the_same_story() {
         number: 3,
         told: true,
         wire: true,
+        locks: LockKind::Rw,
     });
-    assert_eq!(told.hash, run(3).hash);
+    assert_eq!(told.hash, run(3, LockKind::Rw).hash);
     assert!(told.timeline.contains("writes lock") || told.timeline.contains("reads lock"));
 }

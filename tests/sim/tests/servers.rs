@@ -245,3 +245,25 @@ fn a_cluster_without_one_of_its_masters_refuses_until_that_is_replaced() {
     run(&mut cluster, 60, 62);
     assert_eq!(cluster.ask(other, &["HLEN", key]), ":0\r\n");
 }
+
+#[test]
+fn a_text_lives_as_long_at_the_replica_which_an_old_one_counts_by_its_own_clock() {
+    for flavour in Flavour::ALL {
+        let mut cluster = Cluster::new(flavour);
+        let (master, replica) = (cluster.master, cluster.replica);
+        cluster.fleet.clock_step(NOW, replica, 5_000_000);
+        let set = ["SET", KEY, "hold", "NX", "PX", "1000"];
+        assert_eq!(cluster.ask(master, &set), "+OK\r\n");
+        cluster.settle();
+        cluster.ask(replica, &["READONLY"]);
+        let kept = if flavour == Flavour::Redis62 {
+            "$4\r\nhold\r\n"
+        } else {
+            "$-1\r\n"
+        };
+        assert_eq!(cluster.ask(replica, &["GET", KEY]), kept, "{flavour:?}");
+        assert_eq!(cluster.ask(master, &["GET", KEY]), "$4\r\nhold\r\n");
+        let moved = format!("-MOVED 15495 127.0.0.1:{}\r\n", 7000 + master.0);
+        assert_eq!(cluster.ask(replica, &["GETEX", KEY]), moved);
+    }
+}

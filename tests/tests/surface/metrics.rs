@@ -64,7 +64,9 @@ async fn everything(exporter: &PrometheusHandle) {
 
     // Held, refused, waited for in vain, waited for and cancelled.
     let held = lock(&a, 1).write().await.expect("free");
-    assert!((count("dlock_held{lock=\"order:{id}\",mode=\"write\"}") - 1.0).abs() < 0.1);
+    assert!(
+        (count("dlock_held{lock=\"order:{id}\",kind=\"rw\",mode=\"write\"}") - 1.0).abs() < 0.1
+    );
     assert!(lock(&b, 1).try_read().await.expect("answers").is_none());
     let short = Duration::from_millis(20);
     assert!(lock(&b, 1).read_timeout(short).await.is_err());
@@ -81,21 +83,22 @@ async fn everything(exporter: &PrometheusHandle) {
     // From one client to the other, then inside one.
     held.release().await.expect("held to the end");
     waiting.await.expect("runs").expect("granted");
-    let via_server = "dlock_handover_seconds_count{lock=\"order:{id}\",via=\"server\"}";
+    let via_server = "dlock_handover_seconds_count{lock=\"order:{id}\",kind=\"rw\",via=\"server\"}";
     assert!(count(via_server) > 0.0, "{}", exporter.render());
     let first = lock(&a, 2).write().await.expect("free");
     let second = tokio::spawn({
         let lock = lock(&a, 2);
         async move { lock.write().await.map(drop) }
     });
-    let contended = "dlock_contended_total{lock=\"order:{id}\",mode=\"write\"}";
+    let contended = "dlock_contended_total{lock=\"order:{id}\",kind=\"rw\",mode=\"write\"}";
     wait_until(within, "the second is in line", || async {
         count(contended) >= 2.0
     })
     .await;
     drop(first);
     second.await.expect("runs").expect("granted");
-    let via_process = "dlock_handover_seconds_count{lock=\"order:{id}\",via=\"process\"}";
+    let via_process =
+        "dlock_handover_seconds_count{lock=\"order:{id}\",kind=\"rw\",via=\"process\"}";
     assert!(count(via_process) > 0.0);
 
     // A command that a server asks to be repeated.
@@ -111,8 +114,8 @@ async fn everything(exporter: &PrometheusHandle) {
     let guard = renewed.read().await.expect("free");
     guard.lost().await;
     drop(guard);
-    assert!(count("dlock_renewal_slack_seconds_count{lock=\"order:{id}\"}") > 0.0);
-    let lost = "dlock_lost_total{lock=\"order:{id}\",reason=\"max_hold\"}";
+    assert!(count("dlock_renewal_slack_seconds_count{lock=\"order:{id}\",kind=\"rw\"}") > 0.0);
+    let lost = "dlock_lost_total{lock=\"order:{id}\",kind=\"rw\",reason=\"max_hold\"}";
     assert!((count(lost) - 1.0).abs() < 0.1);
     lose_blocking(renewed.key().name().to_owned()).await;
     // One was released, one dropped, whose end nobody asks for.
@@ -122,15 +125,38 @@ async fn everything(exporter: &PrometheusHandle) {
     assert!((count("dlock_errors_total{kind=\"invalid_config\"}") - 1.0).abs() < 0.1);
     assert!((count("dlock_errors_total{kind=\"wait_timeout\"}") - 1.0).abs() < 0.1);
     assert!(count("dlock_command_seconds_count{op=\"renew\"}") > 0.0);
+    mutexes(&a, exporter).await;
     for client in [a, b, c] {
         client.shutdown().await.expect("nothing is held");
     }
     for mode in ["read", "write"] {
         for gauge in ["dlock_held", "dlock_waiting"] {
-            let left = count(&format!("{gauge}{{lock=\"order:{{id}}\",mode=\"{mode}\"}}"));
+            let left = count(&format!(
+                "{gauge}{{lock=\"order:{{id}}\",kind=\"rw\",mode=\"{mode}\"}}"
+            ));
             assert!(left.abs() < 0.1, "{gauge} of {mode} ends at {left}");
         }
     }
+}
+
+/// A mutex has the label of a read/write lock, and is counted apart.
+async fn mutexes(client: &Client, exporter: &PrometheusHandle) {
+    let holds = |kind: &str| {
+        let labels = format!("{{lock=\"order:{{id}}\",kind=\"{kind}\",mode=\"write\"}}");
+        value(
+            &exporter.render(),
+            &format!("dlock_hold_seconds_count{labels}"),
+        )
+    };
+    let before = holds("rw");
+    let name = format!("{RENDERED}mutex");
+    let mutex = client.mutex(name).expect("valid").label("order:{id}");
+    drop(mutex.lock().await.expect("free").release().await);
+    let fenced = mutex.fenced().expect("one slot");
+    drop(fenced.lock().await.expect("free").release().await);
+    assert!((holds("rw") - before).abs() < 0.1);
+    assert!((holds("mutex") - 1.0).abs() < 0.1);
+    assert!((holds("fenced_mutex") - 1.0).abs() < 0.1);
 }
 
 /// Two holds of a thread that waits are lost; one guard is released, the other dropped.

@@ -28,7 +28,8 @@ async fn labels_beyond_the_limit_are_counted_together() {
         .lines()
         .filter(|line| line.starts_with("dlock_contended_total{") && line.contains("write"));
     assert_eq!(contended.count(), MAX_LABELS + 1);
-    let other = format!("dlock_hold_seconds_count{{lock=\"{OTHER}\",mode=\"write\"}} 50");
+    let other =
+        format!("dlock_hold_seconds_count{{lock=\"{OTHER}\",kind=\"rw\",mode=\"write\"}} 50");
     assert!(text.contains(&other), "no {other}");
     let unused = text.contains("unnamed");
     assert!(!unused, "a label that was replaced before use shows");

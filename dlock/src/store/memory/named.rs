@@ -21,6 +21,15 @@ pub(super) fn named(name: &str) -> Arc<MemoryStore> {
     store
 }
 
+/// From now on this is the store of this name, for as long as somebody has it.
+pub(super) fn call(name: &str, store: MemoryStore) -> Arc<MemoryStore> {
+    let store = Arc::new(store);
+    STORES
+        .lock()
+        .insert(name.to_owned(), Arc::downgrade(&store));
+    store
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

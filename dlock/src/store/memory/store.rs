@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::clock::{ServerClock, WallClock};
-use super::named::named;
+use super::named::{call, named};
 use super::post::Post;
 use super::shard::Shard;
 use crate::key::LockKey;
@@ -64,6 +64,12 @@ impl MemoryStore {
     #[must_use]
     pub fn named(name: &str) -> Arc<Self> {
         named(name)
+    }
+
+    /// Has this store found under a name, for tests.
+    #[must_use]
+    pub fn under(self, name: &str) -> Arc<Self> {
+        call(name, self)
     }
 
     /// Wakes the waiters of this client from now on, for as long as it keeps `wakeups`.

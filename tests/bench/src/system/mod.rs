@@ -2,6 +2,7 @@
 
 mod distkit;
 mod dlock;
+mod dlock_mutex;
 mod empty;
 mod raw;
 mod rds_lock;
@@ -13,8 +14,8 @@ mod shards;
 use std::{fmt, str::FromStr, time::Duration};
 
 pub(crate) use self::{
-    distkit::Distkit, dlock::Dlock, empty::Empty, raw::Raw, raw::RawToken, rds_lock::RdsLock,
-    redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
+    distkit::Distkit, dlock::Dlock, dlock_mutex::DlockMutex, empty::Empty, raw::Raw, raw::RawToken,
+    rds_lock::RdsLock, redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
 };
 
 /// How often those look that poll.
@@ -37,10 +38,10 @@ impl Polling {
     }
 
     /// What results are called of a system that polls like this.
-    pub(crate) fn label(self, kind: Kind) -> String {
+    pub(crate) fn label(self, system: impl fmt::Display) -> String {
         match self {
-            Self::Tuned => kind.to_string(),
-            Self::AsShipped => format!("{kind} (as shipped)"),
+            Self::Tuned => system.to_string(),
+            Self::AsShipped => format!("{system} (as shipped)"),
         }
     }
 }
@@ -52,11 +53,21 @@ pub(crate) enum Mode {
     Write,
 }
 
+/// What servers are to one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topology {
+    Standalone,
+    Cluster,
+    /// Know nothing of one another; a lock is held by who has it on most of them.
+    Quorum,
+}
+
 /// What to connect with.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    /// One server, or all nodes of a cluster separated by commas.
+    /// One server, or all nodes of a cluster or a quorum separated by commas.
     pub(crate) url: String,
+    pub(crate) topology: Topology,
     pub(crate) lease: Duration,
     pub(crate) polling: Polling,
 }
@@ -83,6 +94,8 @@ pub(crate) enum Kind {
     /// The same, with scripts that keep a holder and a token.
     RawToken,
     Dlock,
+    /// dlock's lock for those who share it with programs in other languages.
+    DlockMutex,
     Rslock,
     RedisLock,
     Rlock,
@@ -91,11 +104,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Empty,
         Self::Raw,
         Self::RawToken,
         Self::Dlock,
+        Self::DlockMutex,
         Self::Rslock,
         Self::RedisLock,
         Self::Rlock,
@@ -104,14 +118,18 @@ impl Kind {
     ];
 
     /// Those that wait for a lock, which the floor cannot.
-    pub(crate) const LOCKS: [Self; 6] = [
+    pub(crate) const LOCKS: [Self; 7] = [
         Self::Dlock,
+        Self::DlockMutex,
         Self::Rslock,
         Self::RedisLock,
         Self::Rlock,
         Self::RdsLock,
         Self::Distkit,
     ];
+
+    /// Those that are measured.
+    pub(crate) const OURS: [Self; 2] = [Self::Dlock, Self::DlockMutex];
 
     /// Those that have a read/write lock.
     pub(crate) const READ_WRITE: [Self; 4] =
@@ -122,12 +140,16 @@ impl Kind {
     pub(crate) const BARGING: [Self; 4] =
         [Self::Rslock, Self::RedisLock, Self::Rlock, Self::RdsLock];
 
+    /// Those that take a lock on most of several servers.
+    pub(crate) const QUORUM: [Self; 1] = [Self::Rslock];
+
     /// Those that work on a Redis Cluster.
-    pub(crate) const CLUSTER: [Self; 5] = [
+    pub(crate) const CLUSTER: [Self; 6] = [
         Self::Empty,
         Self::Raw,
         Self::RawToken,
         Self::Dlock,
+        Self::DlockMutex,
         Self::Rslock,
     ];
 
@@ -137,6 +159,7 @@ impl Kind {
             Self::Raw => "raw",
             Self::RawToken => "raw-token",
             Self::Dlock => "dlock",
+            Self::DlockMutex => "dlock-mutex",
             Self::Rslock => "rslock",
             Self::RedisLock => "redis-lock",
             Self::Rlock => "rlock",
@@ -145,9 +168,39 @@ impl Kind {
         }
     }
 
-    /// Whether its clients send `SET` themselves, outside of scripts.
+    /// Whether its clients send `SET` themselves, outside of scripts. (dlock's do so at first, and the scripts of its mutex
+    /// do, too: what it sends is less than what is counted.)
     pub(crate) fn sends_set(self) -> bool {
-        matches!(self, Self::Rslock | Self::RedisLock)
+        matches!(self, Self::DlockMutex | Self::Rslock | Self::RedisLock)
+    }
+}
+
+impl Topology {
+    const ALL: [Self; 3] = [Self::Standalone, Self::Cluster, Self::Quorum];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Standalone => "standalone",
+            Self::Cluster => "cluster",
+            Self::Quorum => "quorum",
+        }
+    }
+}
+
+impl FromStr for Topology {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|of| of.name() == text);
+        found.ok_or_else(|| format!("no topology is called `{text}`"))
+    }
+}
+
+impl Setup {
+    /// The URL of each node.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = String> {
+        let nodes = self.url.split(',');
+        nodes.map(|node| format!("redis://{}", node.trim_start_matches("redis://")))
     }
 }
 
@@ -184,6 +237,10 @@ macro_rules! with_system {
             }
             $crate::system::Kind::Dlock => {
                 type $S = $crate::system::Dlock;
+                $body
+            }
+            $crate::system::Kind::DlockMutex => {
+                type $S = $crate::system::DlockMutex;
                 $body
             }
             $crate::system::Kind::Rslock => {

@@ -1,6 +1,7 @@
 //! Whether the numbers are what they are meant to be.
 
 mod growth;
+mod mutex;
 
 use std::fmt::Write as _;
 
@@ -27,6 +28,7 @@ pub(crate) fn to_markdown(results: &Results) -> String {
     verdicts.readers();
     verdicts.the_rest();
     verdicts.growth();
+    verdicts.mutex();
     verdicts.text
 }
 
@@ -48,9 +50,11 @@ impl Verdicts<'_> {
 
     /// The peers' values, dlock and the floor left out.
     fn peers(&self, workload: &str, metric: &str, read_write_only: bool) -> Vec<f64> {
-        let floor = [Kind::Dlock, Kind::Raw, Kind::RawToken, Kind::Empty];
+        let floor = [Kind::Raw, Kind::RawToken, Kind::Empty];
         let peers = Kind::ALL.into_iter().filter(|kind| {
-            !floor.contains(kind) && (!read_write_only || Kind::READ_WRITE.contains(kind))
+            !Kind::OURS.contains(kind)
+                && !floor.contains(kind)
+                && (!read_write_only || Kind::READ_WRITE.contains(kind))
         });
         peers
             .filter_map(|kind| self.get(workload, kind.name(), metric))

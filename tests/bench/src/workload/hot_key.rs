@@ -33,9 +33,9 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                 let label = contest.polling.label(kind);
                 one(&lab.standalone, results, workload, &label, &contest).await;
             }
-            if lab.systems.contains(&Kind::Dlock) {
-                let label = lab.cluster.label(Kind::Dlock);
-                let contest = run(Kind::Dlock, Polling::Tuned);
+            for kind in lab.chosen(&Kind::OURS) {
+                let label = lab.cluster.label(kind);
+                let contest = run(kind, Polling::Tuned);
                 one(&lab.cluster, results, workload, &label, &contest).await;
             }
             if processes != 8 {

@@ -23,8 +23,8 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
         for kind in lab.chosen(&Kind::LOCKS) {
             one(&lab.standalone, results, kind, lasts).await;
         }
-        if lab.systems.contains(&Kind::Dlock) {
-            one(&lab.cluster, results, Kind::Dlock, lasts).await;
+        for kind in lab.chosen(&Kind::OURS) {
+            one(&lab.cluster, results, kind, lasts).await;
         }
     }
 }

@@ -5,7 +5,7 @@ mod seeds;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dlock_sim::{Shrunk, exhaust, run_case, shrink, shrink_case};
+use dlock_sim::{LockKind, Shrunk, exhaust, run_case, shrink, shrink_case};
 
 use self::seeds::{Range, show_one, sweep};
 
@@ -21,6 +21,7 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --whole            does not shrink
   --wire             shows what was sent, too
   --threads N        (default: the number of cores)
+  --lock mutex|rw    what seeds are about (default: rw)
 ";
 
 /// What is asked for.
@@ -38,7 +39,26 @@ struct Args {
     twice: bool,
     whole: bool,
     wire: bool,
+    locks: LockKind,
     threads: Option<usize>,
+}
+
+impl Args {
+    /// How a seed is run again.
+    fn again(&self, seed: u64) -> String {
+        match self.locks {
+            LockKind::Rw => format!("--seed {seed}"),
+            LockKind::Mutex => format!("--lock mutex --seed {seed}"),
+        }
+    }
+}
+
+fn kind(word: &str) -> Option<LockKind> {
+    match word {
+        "rw" => Some(LockKind::Rw),
+        "mutex" => Some(LockKind::Mutex),
+        _ => None,
+    }
 }
 
 fn parse() -> Option<Args> {
@@ -52,6 +72,7 @@ fn parse() -> Option<Args> {
             "--threads" => args.threads = Some(words.next()?.parse().ok()?),
             "--every" => args.every = Some(words.next()?.parse().ok()?),
             "--exhaustive" => args.exhaustive = true,
+            "--lock" => args.locks = kind(&words.next()?)?,
             "--twice" => args.twice = true,
             "--whole" => args.whole = true,
             "--wire" => args.wire = true,
@@ -81,14 +102,14 @@ pub(crate) fn main() -> ExitCode {
         sweep(seeds, threads, &args)
     } else if let Some(seed) = args.seed {
         if args.whole {
-            show_one(seed, args.wire)
+            show_one(seed, &args)
         } else {
-            match shrink(seed, args.wire) {
+            match shrink(seed, args.locks, args.wire) {
                 Some(shrunk) => {
-                    show(&format!("--seed {seed}"), &shrunk);
+                    show(&args.again(seed), &shrunk);
                     false
                 }
-                None => show_one(seed, args.wire),
+                None => show_one(seed, &args),
             }
         }
     } else if let Some(case) = args.case {

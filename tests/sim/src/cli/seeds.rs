@@ -55,7 +55,7 @@ pub(super) fn sweep(seeds: Range, threads: usize, args: &Args) -> bool {
                     if number >= seeds.to {
                         return;
                     }
-                    let (outcome, failure) = run(number, args.twice);
+                    let (outcome, failure) = run(number, args);
                     let mut found = found.lock();
                     found.operations.push(outcome.operations);
                     found.faults.push(outcome.faults);
@@ -82,23 +82,24 @@ pub(super) fn sweep(seeds: Range, threads: usize, args: &Args) -> bool {
     };
     println!("seed {seed}: {story}");
     if !args.whole
-        && let Some(shrunk) = shrink(*seed, args.wire)
+        && let Some(shrunk) = shrink(*seed, args.locks, args.wire)
     {
-        show(&format!("--seed {seed}"), &shrunk);
+        show(&args.again(*seed), &shrunk);
     }
     false
 }
 
-fn run(number: u64, twice: bool) -> (Outcome, Option<String>) {
+fn run(number: u64, args: &Args) -> (Outcome, Option<String>) {
     let seed = Seed {
         number,
         told: false,
         wire: false,
+        locks: args.locks,
     };
     let outcome = run_seed(seed);
     let mut failure = (outcome.violation.as_ref())
         .map(|(promise, story)| format!("VIOLATION of {promise}: {story}"));
-    if twice && run_seed(seed).hash != outcome.hash {
+    if args.twice && run_seed(seed).hash != outcome.hash {
         failure = Some("two runs differ".to_owned());
     }
     (outcome, failure)
@@ -131,11 +132,12 @@ fn summary(found: &mut Found, seconds: f64) {
 }
 
 /// Runs a seed and shows all of it.
-pub(crate) fn show_one(number: u64, wire: bool) -> bool {
+pub(super) fn show_one(number: u64, args: &Args) -> bool {
     let outcome = run_seed(Seed {
         number,
         told: true,
-        wire,
+        wire: args.wire,
+        locks: args.locks,
     });
     println!("{}", outcome.timeline);
     println!(

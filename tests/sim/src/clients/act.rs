@@ -4,39 +4,31 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dlock::__private::Request;
-use dlock::{Client, Error, Mode, RwLock};
+use dlock::{Client, Error, Mode};
 use dlock_load::CutShort;
 
 use super::hold::{Holding, hold};
+use super::lock::Lock;
 use super::sim::Sim;
 use crate::engine::{Nanos, ProcId};
 use crate::faults;
 use crate::history::Kind;
 use crate::judges::{Belief, Guard, Told, Waiting};
-use crate::plan::{Op, Patience, Setup};
+use crate::plan::{Op, Patience, ProcessPlan, Setup};
 
 /// Does one operation, from asking to giving back.
-pub(crate) async fn act(sim: &Rc<Sim>, of: ProcId, task: u64, client: &Client, op: Op) {
+pub(crate) async fn act(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, op: Op) {
     sim.begun.set(sim.begun.get() + 1);
     faults::look(sim);
-    let who = Who { of, task };
     if op.locks.len() > 1 {
         several(sim, who, client, &op).await;
         return;
     }
-    let Ok(lock) = client.rw_lock(Setup::lock(op.locks[0])) else {
+    let Ok(lock) = Lock::of(sim, plan, client, &op) else {
         return;
     };
-    let lock = match op.owner {
-        Some(owner) => lock.owner(format!("owner-{owner}")),
-        None => lock,
-    };
-    let lock = match op.min_hold {
-        Some(min_hold) => lock.min_hold(Duration::from_nanos(min_hold)),
-        None => lock,
-    };
     let asked = sim.engine.now();
-    let asking = ask(&lock, op.write, op.patience);
+    let asking = lock.ask(op.write, op.patience);
     let waiting = wait(sim, who, &op);
     let outcome = CutShort::new(asking, op.cancel).await;
     waiting.end(Told::of(outcome.as_ref()));
@@ -73,29 +65,10 @@ impl Who {
             asked,
             since,
             min_hold: op.min_hold,
+            named: 0,
             guard: std::rc::Weak::new(),
         }
     }
-}
-
-/// Asks for one lock.
-pub(super) async fn ask(
-    lock: &RwLock,
-    write: bool,
-    patience: Patience,
-) -> Result<Option<Guard>, Error> {
-    Ok(match (write, patience) {
-        (true, Patience::Forever) => Some(Guard::Write(lock.write().await?)),
-        (false, Patience::Forever) => Some(Guard::Read(lock.read().await?)),
-        (true, Patience::Try) => lock.try_write().await?.map(Guard::Write),
-        (false, Patience::Try) => lock.try_read().await?.map(Guard::Read),
-        (true, Patience::For(long)) => Some(Guard::Write(
-            lock.write_timeout(Duration::from_nanos(long)).await?,
-        )),
-        (false, Patience::For(long)) => Some(Guard::Read(
-            lock.read_timeout(Duration::from_nanos(long)).await?,
-        )),
-    })
 }
 
 /// What came of asking.

@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use dlock::RwLock;
 use dlock::sim::sleep;
 use dlock_load::CutShort;
 
-use super::act::{Who, ask};
+use super::act::Who;
+use super::lock::Lock;
 use super::sim::Sim;
 use crate::history::Kind;
 use crate::judges::{Belief, Guard, Told};
@@ -38,7 +38,7 @@ impl Holding {
             write,
             ..
         } = belief;
-        let token = guard.token();
+        let token = guard.token().unwrap_or(0);
         sim.engine.step("granted", task, &token.to_le_bytes());
         sim.engine.tell(Kind::Client, || {
             let mode = if write { "writes" } else { "reads" };
@@ -69,7 +69,7 @@ impl Holding {
 
     /// The first half of what the lock guards, if it is to be written.
     pub(super) fn read(&self) -> Option<u64> {
-        let token = self.guard()?.token();
+        let token = self.guard()?.token()?;
         let judges = &self.sim.judges;
         (self.belief.write && self.belief.owner.is_none())
             .then(|| judges.fenced_read(self.belief.lock, token))
@@ -78,11 +78,12 @@ impl Holding {
 
     /// The second half, whether the lock is still held or not.
     pub(super) fn write(&self, read: Option<u64>) {
-        let (Some(guard), Some(read)) = (self.guard(), read) else {
+        let token = self.guard().and_then(|guard| guard.token());
+        let (Some(token), Some(read)) = (token, read) else {
             return;
         };
         let Sim { engine, judges, .. } = &*self.sim;
-        judges.fenced_write(engine, self.belief.lock, guard.token(), read);
+        judges.fenced_write(engine, self.belief.lock, token, read);
     }
 
     /// The belief ends; what it was by.
@@ -112,13 +113,13 @@ impl Drop for Holding {
 }
 
 /// Holds for as long as the operation says, and gives back in its way.
-pub(super) async fn hold(sim: &Rc<Sim>, holding: Holding, op: &Op, lock: &RwLock, who: Who) {
+pub(super) async fn hold(sim: &Rc<Sim>, holding: Holding, op: &Op, lock: &Lock, who: Who) {
     let read = holding.read();
     linger(&holding, op).await;
     if let Some(inner) = op.inner {
         let patience = Patience::For(inner.patience);
         let asked = sim.engine.now();
-        let again = ask(lock, inner.write, patience).await;
+        let again = lock.ask(inner.write, patience).await;
         sim.count();
         // Only who reads and wants to write may have to wait for other readers.
         if op.write || !inner.write {
@@ -180,7 +181,9 @@ async fn end(holding: Holding, ending: Ending) {
         match guard {
             Guard::Read(guard) => guard.release().await,
             Guard::Write(guard) => guard.release().await,
-            Guard::Several(_) => Ok(()),
+            Guard::Mutex(guard) => guard.release().await,
+            Guard::Fenced(guard) => guard.release().await,
+            Guard::Several(_) | Guard::Foreign(_) => Ok(()),
         }
     };
     match ending {

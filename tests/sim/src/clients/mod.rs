@@ -1,7 +1,9 @@
 //! Simulated processes at work: each has a client, and tasks that take locks.
 
 mod act;
+mod foreign;
 mod hold;
+mod lock;
 mod process;
 mod sim;
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use dlock::Client;
 use dlock::sim::sleep;
 
-use super::act::act;
+use super::act::{Who, act};
+use super::foreign;
 use super::sim::{LONG, Running, Sim, Worker};
 use crate::engine::{Engine, MS, ProcId, Random};
 use crate::history::Kind;
@@ -38,7 +39,13 @@ pub(crate) fn start(sim: &Rc<Sim>, index: usize) {
     sim.engine.tell(Kind::Client, || {
         format!("p{} starts ({})", of.0, plan.number)
     });
-    let main = main(Rc::clone(sim), index, of, cursors, Worker::new(sim));
+    let worker = Worker::new(sim);
+    if plan.foreign.is_some() {
+        sim.judges.is_foreign(of);
+        foreign::start(sim, index, of, &cursors);
+        return;
+    }
+    let main = main(Rc::clone(sim), index, of, cursors, worker);
     sim.engine.spawn_in(of, Box::pin(main));
 }
 
@@ -111,7 +118,11 @@ async fn work(
         if op.rest > 0 {
             sleep(Duration::from_nanos(op.rest)).await;
         }
-        act(&sim, of, task.number, &client, op).await;
+        let who = Who {
+            of,
+            task: task.number,
+        };
+        act(&sim, who, plan, &client, op).await;
     }
 }
 
@@ -121,7 +132,16 @@ fn op_of(sim: &Sim, plan: &ProcessPlan, task: &TaskPlan, number: u64) -> Op {
     }
     let random = Random::of(sim.plan.seed, "op", task.number << 32 | number);
     let locks = sim.plan.setup.locks;
-    let op = task.shape.op(locks, plan.lease.max(MS), random);
+    let mut op = task.shape.op(locks, plan.lease.max(MS), random);
+    let mutexes = sim.plan.setup.mutexes;
+    if mutexes.has(op.locks[0]) {
+        op.locks.truncate(1);
+        op.write = true;
+        (op.owner, op.inner) = (None, None);
+    }
+    // The attribute takes several of one kind.
+    let first = mutexes.has(op.locks[0]);
+    op.locks.retain(|lock| mutexes.has(*lock) == first);
     if !plan.min_holds {
         return op;
     }

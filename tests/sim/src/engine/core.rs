@@ -19,6 +19,9 @@ pub(crate) type Call = Box<dyn FnOnce(&Engine)>;
 
 /// Whoever looks at each request that a server has carried out, and at each answer.
 pub(crate) trait Watch {
+    /// It is about to be.
+    fn serves(&self, engine: &Engine, node: NodeId, request: &[u8]);
+
     /// It has just been.
     fn served(&self, engine: &Engine, of: ProcId, node: NodeId, request: &[u8]);
 

@@ -82,6 +82,9 @@ impl Engine {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (one, more) = rest.split_at(length_of_request(rest));
+            if let Some(watcher) = &watcher {
+                watcher.serves(self, node, one);
+            }
             self.with_fleet(|fleet, now| fleet.feed(now, conn, one));
             if let Some(watcher) = &watcher {
                 watcher.served(self, of, node, one);

@@ -2,7 +2,8 @@
 
 use crate::engine::{MS, Nanos, Pace};
 use crate::plan::{
-    Ending, Fault, FaultPlan, Op, Patience, Plan, ProcessPlan, Setup, Shape, TaskPlan, When,
+    Ending, Fault, FaultPlan, Mutexes, Op, Patience, Plan, ProcessPlan, Setup, Shape, TaskPlan,
+    When,
 };
 use crate::server::Flavour;
 
@@ -29,6 +30,8 @@ pub(super) fn plan(tasks: &Tasks, apart: bool, fault: Option<(Nanos, Fault)>) ->
         retry_for: 1000 * MS,
         ppm: 0,
         min_holds: false,
+        fenced: false,
+        foreign: None,
         tasks: home.iter().map(|number| task(*number)).collect(),
     };
     let slots = matches!(fault, Some((_, Fault::Migrate { .. })));
@@ -70,6 +73,7 @@ fn setup(slots: bool) -> Setup {
         ahead: [0, 7][..masters.max(1)].to_vec(),
         drawn_order: false,
         locks: 1,
+        mutexes: Mutexes::None,
     }
 }
 

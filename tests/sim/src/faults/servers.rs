@@ -209,6 +209,9 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
             let lock = lock % Sim::locks(&sim.plan);
             excuse(&sim, "eviction", Scope::Lock(lock), None, false);
             let (node, key) = home(&sim, lock);
+            let text = crate::judges::text_of(sim.plan.setup.mutexes, lock);
+            let random = &mut Random::of(sim.plan.seed, "evicted", engine.now());
+            let key = text.filter(|_| random.chance(500)).unwrap_or(key);
             engine.with_fleet(|fleet, now| fleet.evict(now, node, key.as_bytes()));
         }
         Fault::ClockStep {
@@ -238,7 +241,7 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
 pub(super) fn home(sim: &Sim, lock: usize) -> (NodeId, String) {
     let slot = crate::judges::slot_of(lock);
     let node = sim.engine.fleet(|fleet| fleet.owner(slot));
-    (node, crate::judges::key_of(lock))
+    (node, crate::judges::key_of(sim.plan.setup.mutexes, lock))
 }
 
 /// Tells everybody who waits, and a few moments later again.
@@ -249,7 +252,7 @@ fn forge(at_work: AtWork, lock: usize, times: u32) {
     let mut random = Random::of(sim.plan.seed, "stranger", sim.engine.now());
     for (id, now) in sim.judges.waiters(&sim.engine, lock) {
         let client = id.rsplit_once('/').map_or("", |(client, _)| client);
-        let channel = format!("{}:{client}", key.replacen("dlock:", "dlock~c:", 1));
+        let channel = format!("{}:{client}", key.replacen("dlock", "dlock~c", 1));
         let message = format!("{id} {:014x} {}", random.any() >> 8, now + 1);
         sim.engine.with_fleet(|fleet, now| {
             let Some(conn) = fleet.accept(node) else {

@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 use super::Judges;
 use super::excuses::Claim;
 use super::guard::Guard;
-use super::record::process_of;
+use super::home::process_of;
 use super::tokens::Largest;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::history::Kind;
@@ -25,6 +25,8 @@ pub(crate) struct Belief {
     pub(crate) since: Nanos,
     /// How long nobody else is to have it from then on.
     pub(crate) min_hold: Option<Nanos>,
+    /// By what the server knows the hold, so that it is the same for those who are passed it on.
+    pub(crate) named: u64,
     pub(crate) guard: Weak<Guard>,
 }
 
@@ -62,22 +64,23 @@ fn is_asked_at_once(number: u64) -> bool {
 
 impl Beliefs {
     /// When the hold was asked for that this belief is about, as far as one sees by what the server named.
-    fn asked_first(&mut self, belief: &Belief, named: u64) -> Nanos {
-        let hold = (belief.lock, belief.of, named);
+    fn asked_first(&mut self, belief: &Belief) -> Nanos {
+        let hold = (belief.lock, belief.of, belief.named);
         let first = (belief.asked, belief.since);
         self.first.entry(hold).or_insert(first).0
     }
 
     /// When somebody was granted it.
-    pub(super) fn granted_first(&self, belief: &Belief, named: u64) -> Nanos {
-        let first = self.first.get(&(belief.lock, belief.of, named));
+    pub(super) fn granted_first(&self, belief: &Belief) -> Nanos {
+        let first = self.first.get(&(belief.lock, belief.of, belief.named));
         first.map_or(belief.since, |first| first.1)
     }
 
     /// When somebody of its process left what the server had named so last, if that is what was left last.
-    pub(super) fn left(&self, belief: &Belief, named: u64) -> Option<Nanos> {
+    pub(super) fn left(&self, belief: &Belief) -> Option<Nanos> {
         let left = self.left.get(&(belief.lock, belief.of));
-        left.filter(|left| left.0 == named).map(|left| left.1)
+        left.filter(|left| left.0 == belief.named)
+            .map(|left| left.1)
     }
 }
 
@@ -108,16 +111,17 @@ impl Judges {
         let now = engine.now();
         self.was_had(now, belief.lock, belief.write, belief.of);
         let lost = guard.is_lost();
-        if guard.is_expired() && self.could_be_known(engine, &belief, guard) {
+        belief.named = self.named(engine, &belief, guard);
+        if guard.is_expired() && self.could_be_known(engine, &belief) {
             let story = format!("{} got a lease that was over", belief.name());
             self.object("grants", now, story);
         }
         self.look_at_rests(engine, &belief);
         self.look_at_end(engine, &belief);
         let mut beliefs = self.beliefs.borrow_mut();
-        belief.asked = beliefs.asked_first(&belief, guard.named());
+        belief.asked = beliefs.asked_first(&belief);
         if !lost {
-            self.look_at_others(engine, &mut beliefs, &belief, guard.token());
+            self.look_at_others(engine, &mut beliefs, &belief, guard.token().unwrap_or(0));
             self.look_at_token(engine, &mut beliefs, &belief, guard);
             self.look_at_slice(engine, &beliefs, &belief, guard);
             self.look_for_its_hold(engine, &belief, guard);
@@ -131,10 +135,10 @@ impl Judges {
 
     /// Whether it must have been known at the grant that its lease was over: the process has run since, or what it passes on it
     /// has left since.
-    fn could_be_known(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> bool {
+    fn could_be_known(&self, engine: &Engine, belief: &Belief) -> bool {
         let since = engine.runs_since(belief.of);
         let beliefs = self.beliefs.borrow();
-        let left = beliefs.left(belief, guard.named());
+        let left = beliefs.left(belief);
         since < engine.now() || left.is_some_and(|at| at >= since)
     }
 
@@ -160,7 +164,7 @@ impl Judges {
                     belief.name(),
                     seconds(engine.now()),
                     other.name(),
-                    theirs.token(),
+                    theirs.token().unwrap_or(0),
                     seconds(other.since),
                 ),
             };
@@ -217,10 +221,11 @@ impl Judges {
         if !engine.is_alive(belief.of) {
             return false;
         }
-        let left = (guard.named(), engine.now());
+        let left = (belief.named, engine.now());
         let hold = (belief.lock, belief.of);
         self.beliefs.borrow_mut().left.insert(hold, left);
-        if guard.is_lost() && self.must_have_been_kept(engine, &belief) {
+        let foreign = matches!(*guard, Guard::Foreign(_));
+        if guard.is_lost() && !foreign && self.must_have_been_kept(engine, &belief) {
             let story = format!("{} has lost its lease, and nothing is wrong", belief.name());
             self.object("losses", engine.now(), story);
         }

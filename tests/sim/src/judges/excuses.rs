@@ -1,8 +1,8 @@
 //! What Redis loses by its nature: a grant from before such a loss may be given away again, and that is the fault's doing.
 
-use super::record::{key_of, process_of};
+use super::home::{key_of, process_of, text_of};
 use crate::engine::{Engine, Nanos, ProcId};
-use crate::plan::{Plan, Setup};
+use crate::plan::{Mutexes, Plan, Setup};
 use crate::server::{Fleet, NodeId, Role};
 
 /// Which locks a loss touches.
@@ -47,6 +47,7 @@ pub(super) struct Excuses {
     /// The longest there is, and the shortest.
     lease: Nanos,
     shortest: Nanos,
+    mutexes: Mutexes,
     pub(super) used: u64,
 }
 
@@ -94,10 +95,12 @@ pub(crate) fn slot_of(lock: usize) -> u16 {
 }
 
 /// Whether a server has a lock, or would: while its slot moves two do.
-fn has(fleet: &Fleet, node: NodeId, lock: usize) -> bool {
+fn has(fleet: &Fleet, mutexes: Mutexes, node: NodeId, lock: usize) -> bool {
+    let keys = [Some(key_of(mutexes, lock)), text_of(mutexes, lock)];
+    let mut keys = keys.into_iter().flatten();
     fleet.owner(slot_of(lock)) == node
         || fleet.role(node) == Role::Master
-            && fleet.expires_at(node, key_of(lock).as_bytes()).is_some()
+            && keys.any(|key| fleet.expires_at(node, key.as_bytes()).is_some())
 }
 
 impl Excuses {
@@ -113,7 +116,7 @@ impl Excuses {
         let slots = match excuse.scope {
             Scope::Lock(_) => Vec::new(),
             Scope::Node(node) => (0..locks)
-                .filter(|lock| engine.fleet(|fleet| has(fleet, node, *lock)))
+                .filter(|lock| engine.fleet(|fleet| has(fleet, self.mutexes, node, *lock)))
                 .map(slot_of)
                 .collect(),
         };
@@ -132,6 +135,7 @@ impl Excuses {
         Self {
             lease: leases.clone().max().unwrap_or(0),
             shortest: leases.min().unwrap_or(0),
+            mutexes: plan.setup.mutexes,
             ..Self::default()
         }
     }

@@ -1,7 +1,12 @@
 //! What a task holds a lock by.
 
-use dlock::__internals::ServerToken;
-use dlock::{ErrorKind, FencingToken, Held, LossReason, ReadGuard, WriteGuard};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use dlock::__internals::{BootInstant, ServerToken};
+use dlock::{
+    ErrorKind, FencedMutexGuard, FencingToken, Held, LossReason, MutexGuard, ReadGuard, WriteGuard,
+};
 
 /// Whatever a task holds a lock by.
 #[derive(Debug)]
@@ -9,23 +14,34 @@ pub(crate) enum Guard {
     Read(ReadGuard),
     Write(WriteGuard),
     Several(Held),
+    Mutex(MutexGuard),
+    Fenced(FencedMutexGuard),
+    /// Without dlock, until its time is over by the clock of who has it.
+    Foreign(Until),
 }
 
+/// A time that may be put off.
+pub(crate) type Until = Rc<Cell<BootInstant>>;
+
 impl Guard {
-    pub(crate) fn token(&self) -> u64 {
-        self.fencing_token().as_u64()
+    /// Its token, if it has one.
+    pub(crate) fn token(&self) -> Option<u64> {
+        self.fencing_token().map(FencingToken::as_u64)
     }
 
     /// What the server named when it granted the hold, or when a slice of it began.
-    pub(super) fn named(&self) -> u64 {
-        ServerToken::behind(self.fencing_token()).as_u64()
+    pub(super) fn named(&self) -> Option<u64> {
+        let token = self.fencing_token()?;
+        Some(ServerToken::behind(token).as_u64())
     }
 
-    fn fencing_token(&self) -> FencingToken {
+    fn fencing_token(&self) -> Option<FencingToken> {
         match self {
-            Self::Read(guard) => guard.fencing_token(),
-            Self::Write(guard) => guard.fencing_token(),
-            Self::Several(held) => held.fencing_token(),
+            Self::Read(guard) => Some(guard.fencing_token()),
+            Self::Write(guard) => Some(guard.fencing_token()),
+            Self::Several(held) => Some(held.fencing_token()),
+            Self::Fenced(guard) => Some(guard.fencing_token()),
+            Self::Mutex(_) | Self::Foreign(_) => None,
         }
     }
 
@@ -34,6 +50,9 @@ impl Guard {
             Self::Read(guard) => guard.is_lost(),
             Self::Write(guard) => guard.is_lost(),
             Self::Several(held) => held.is_lost(),
+            Self::Mutex(guard) => guard.is_lost(),
+            Self::Fenced(guard) => guard.is_lost(),
+            Self::Foreign(until) => BootInstant::now() >= until.get(),
         }
     }
 
@@ -52,6 +71,9 @@ impl Guard {
             Self::Read(guard) => guard.check(),
             Self::Write(guard) => guard.check(),
             Self::Several(held) => held.check(),
+            Self::Mutex(guard) => guard.check(),
+            Self::Fenced(guard) => guard.check(),
+            Self::Foreign(_) => return false,
         };
         checked.is_err_and(|error| error.kind() == ErrorKind::Lost(reason))
     }
@@ -61,6 +83,9 @@ impl Guard {
             Self::Read(guard) => guard.lost().await,
             Self::Write(guard) => guard.lost().await,
             Self::Several(held) => held.lost().await,
+            Self::Mutex(guard) => guard.lost().await,
+            Self::Fenced(guard) => guard.lost().await,
+            Self::Foreign(_) => std::future::pending().await,
         }
     }
 }

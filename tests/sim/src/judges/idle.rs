@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::mem::take;
 
 use super::Judges;
-use super::record::{Record, process_of};
+use super::home::{is_foreign, process_of};
+use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
 
@@ -109,7 +110,8 @@ impl Judges {
                         engine.runs(*of)
                             && now >= engine.runs_since(*of).max(shut_down) + idle.lease
                     };
-                    let Some(of) = process_of(id).filter(at_work) else {
+                    let Some(of) = process_of(id).filter(at_work).filter(|_| !is_foreign(id))
+                    else {
                         continue;
                     };
                     let key = (lock, id.to_owned());

@@ -7,9 +7,12 @@ mod drain;
 mod excuses;
 mod fence;
 mod guard;
+mod home;
 mod idle;
 mod leftovers;
+mod moments;
 mod order;
+mod others;
 mod patience;
 mod record;
 mod rest;
@@ -24,10 +27,12 @@ use self::belief::Beliefs;
 use self::drain::Drains;
 use self::excuses::Excuses;
 use self::fence::Resource;
+use self::home::Home;
 use self::idle::Idle;
+use self::moments::Moments;
 use self::order::Order;
+use self::others::Others;
 use self::patience::Waits;
-use self::record::Home;
 use self::rest::Rests;
 use self::traffic::Traffic;
 use crate::engine::Nanos;
@@ -37,8 +42,8 @@ pub(crate) use self::answers::Told;
 pub(crate) use self::belief::Belief;
 pub(crate) use self::excuses::{Excuse, Scope, slot_of};
 pub(crate) use self::guard::Guard;
+pub(crate) use self::home::{key_of, text_of};
 pub(crate) use self::patience::Waiting;
-pub(crate) use self::record::key_of;
 
 /// A promise that was not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +69,8 @@ pub(crate) struct Judges {
     waits: RefCell<Waits>,
     idle: RefCell<Idle>,
     traffic: RefCell<Traffic>,
+    others: RefCell<Others>,
+    moments: RefCell<Moments>,
     most_for_a_try: Nanos,
     found: RefCell<Option<Violation>>,
     /// When all was well again, if it is: no fault is at work.
@@ -75,7 +82,9 @@ pub(crate) struct Judges {
 impl Judges {
     pub(crate) fn new(plan: &Plan, locks: usize) -> Self {
         Self {
-            homes: (0..locks).map(Home::of).collect(),
+            homes: (0..locks)
+                .map(|lock| Home::of(plan.setup.mutexes, lock))
+                .collect(),
             beliefs: RefCell::default(),
             rests: RefCell::default(),
             asked: RefCell::default(),
@@ -86,6 +95,8 @@ impl Judges {
             waits: RefCell::new(Waits::new(plan, locks)),
             idle: RefCell::new(Idle::new(plan)),
             traffic: RefCell::new(Traffic::new(locks)),
+            others: RefCell::default(),
+            moments: RefCell::new(Moments::new(locks)),
             most_for_a_try: answers::most_for_a_try(plan),
             found: RefCell::default(),
             calm_since: Cell::new(Some(0)),

@@ -9,7 +9,8 @@
 //! past the line. Judged while no fault is at work.
 
 use super::Judges;
-use super::record::{Holding, Home, Record};
+use super::home::{Home, is_foreign};
+use super::record::{Holding, Record};
 use crate::engine::{Engine, ProcId, SECOND};
 
 /// How long after a fault the line is judged again: places of the dead are over by then.
@@ -68,7 +69,7 @@ impl Seen {
         let mut wrong = None;
         for (id, hold) in &record.holds {
             let is_new = !hold.owned && !self.holds.iter().any(|held| held.0 == *id);
-            if is_new && wrong.is_none() {
+            if is_new && wrong.is_none() && self.is_ordered(id, record) {
                 wrong = self.judge(id, hold.write, record);
             }
         }
@@ -96,6 +97,13 @@ impl Seen {
         wrong
     }
 
+    /// Whether somebody enters who was to wait for a turn. A mutex that is free anybody may take; among those who have dlock it
+    /// is passed on.
+    fn is_ordered(&self, id: &str, record: &Record<'_>) -> bool {
+        let mut held = self.holds.iter();
+        !record.is_mutex || !is_foreign(id) && held.any(|held| held.1.until > record.now)
+    }
+
     fn remember(&mut self, record: &Record<'_>) {
         self.holds.truncate(record.holds.len());
         for (at, (id, hold)) in record.holds.iter().enumerate() {
@@ -115,7 +123,7 @@ impl Seen {
     /// A lease that was over and goes on.
     fn revived(&self, record: &Record<'_>) -> Option<String> {
         self.holds.iter().find_map(|(id, before)| {
-            let now = record.hold(id)?;
+            let now = record.hold(id).filter(|_| !record.is_mutex)?;
             let over = before.until <= record.now && now.until > before.until;
             (over && now.token == before.token)
                 .then(|| format!("the lease of {id} was over, and goes on"))

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 
 use super::Judges;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
-use crate::plan::{Patience, Plan};
+use crate::plan::{Fault, Patience, Plan};
 
 /// How often waiters look by themselves.
 const HEARTBEAT: Nanos = 300 * MS;
+/// For how long a mutex is left free for those who poll, and how late one looks then.
+const MOMENT: Nanos = 160 * MS;
+/// For how long the place of one may stay who got a mutex while its slot moved, when there is no line.
+const PLACE: Nanos = 3 * SECOND;
 /// How long after a fault waits are judged again: connections are back, and places of the dead are over.
 const CALM: Nanos = 8 * SECOND;
 
@@ -42,8 +46,9 @@ pub(super) struct Waits {
     waiting: BTreeMap<u64, (Nanos, Waiting)>,
     next: u64,
     free: Vec<Free>,
-    /// A heartbeat and a hand-over.
+    /// A heartbeat and a hand-over; and what is added to it for a mutex.
     limit: Nanos,
+    more: Nanos,
 }
 
 impl Waits {
@@ -51,10 +56,13 @@ impl Waits {
         let pace = plan.setup.pace;
         let lost = if pace.lost > 0 { 4 * pace.spike } else { 0 };
         let trip = 2 * (pace.base + pace.jitter);
+        let mut faults = plan.faults.iter();
+        let moves = faults.any(|one| matches!(one.fault, Fault::Migrate { .. }));
         Self {
             waiting: BTreeMap::new(),
             next: 0,
             free: vec![Free::default(); locks],
+            more: if moves { MOMENT + PLACE } else { MOMENT },
             limit: HEARTBEAT + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost,
         }
     }
@@ -154,6 +162,10 @@ impl Judges {
             if !engine.runs(waiting.of) {
                 continue;
             }
+            if self.others.borrow().are(waiting.of) {
+                self.look_at_others_wait(engine, *begun, waiting);
+                continue;
+            }
             let free = waiting.locks.iter().map(|lock| {
                 let free = &waits.free[*lock];
                 if waiting.write {
@@ -167,7 +179,11 @@ impl Judges {
                 continue;
             };
             let since = free.max(*begun);
-            if now > since + waits.limit {
+            let mutex = waiting
+                .locks
+                .iter()
+                .any(|lock| self.homes[*lock].is_mutex());
+            if now > since + waits.limit + if mutex { waits.more } else { 0 } {
                 let story = format!(
                     "{} waits, and could have had what it wants for {} ms",
                     waiting.name(),

@@ -1,20 +1,6 @@
 //! A lock's record on its server, read as `common/record.lua` describes it.
 
-use memchr::memmem::Finder;
-
-use super::excuses::slot_of;
-use crate::engine::{Engine, ProcId};
-use crate::plan::Setup;
-use crate::server::{Fleet, NodeId, Role};
-
-/// Where the record of a lock is.
-#[derive(Debug)]
-pub(super) struct Home {
-    key: Vec<u8>,
-    slot: u16,
-    /// Finds the key in a request, as a word by itself.
-    word: Finder<'static>,
-}
+use crate::server::{Fleet, NodeId};
 
 /// Who holds and who waits, as recorded; of those who are over some are left out.
 #[derive(Debug, Default)]
@@ -24,10 +10,14 @@ pub(super) struct Record<'f> {
     /// By place.
     pub(super) writers: Vec<Place<'f>>,
     pub(super) readers: Vec<Place<'f>>,
-    /// The lock's time.
+    /// The lock's time, and its last token.
     pub(super) now: u64,
-    /// Whether the key expires at all.
+    pub(super) last: u64,
+    /// Whether the keys expire at all.
     pub(super) expires: bool,
+    /// Until when a mutex is left free for those who have no dlock; 0 if it is not.
+    pub(super) free: u64,
+    pub(super) is_mutex: bool,
 }
 
 /// A hold: whether it writes, until when (server's time, us), whether somebody owns it.
@@ -47,82 +37,6 @@ pub(super) struct Place<'f> {
     pub(super) until: u64,
 }
 
-/// The key of a lock.
-pub(crate) fn key_of(lock: usize) -> String {
-    let name = Setup::lock(lock);
-    if name.starts_with('{') {
-        format!("dlock:{name}")
-    } else {
-        format!("dlock:{{{name}}}")
-    }
-}
-
-/// The process of a hold or a place: clients are named after theirs.
-pub(super) fn process_of(id: &str) -> Option<ProcId> {
-    let name = id.split('/').next()?.strip_prefix('p')?;
-    name.parse().ok().map(ProcId)
-}
-
-impl Home {
-    pub(super) fn of(lock: usize) -> Self {
-        let key = key_of(lock).into_bytes();
-        let word = [b"\n", &*key, b"\r"].concat();
-        Self {
-            word: Finder::new(&word).into_owned(),
-            slot: slot_of(lock),
-            key,
-        }
-    }
-
-    /// How often the key stands in a request.
-    pub(super) fn count(&self, request: &[u8]) -> usize {
-        self.word.find_iter(request).count()
-    }
-
-    /// Looks at the record where the slot's master has it, or another one to which it has moved by now; there is none if
-    /// the lock is forgotten.
-    pub(super) fn look<T>(
-        &self,
-        engine: &Engine,
-        look: impl FnOnce(Option<(NodeId, Record<'_>)>) -> T,
-    ) -> T {
-        let now = engine.time();
-        engine.fleet(|fleet| {
-            let read = |node| {
-                let micros = fleet.server_micros(now, node);
-                Record::read(fleet, node, &self.key, micros).map(|record| (node, record))
-            };
-            let owner = fleet.owner(self.slot);
-            look(read(owner).or_else(|| {
-                let other = |node: &NodeId| {
-                    *node != owner && fleet.is_alive(*node) && fleet.role(*node) == Role::Master
-                };
-                fleet.nodes().filter(other).find_map(read)
-            }))
-        })
-    }
-
-    /// Whether a server takes it for its own.
-    pub(super) fn is_served(&self, engine: &Engine) -> bool {
-        engine.fleet(|fleet| fleet.is_served(self.slot))
-    }
-
-    /// Whether any master, dead or alive, has a record of which this is true: a slot that moves is served by two.
-    pub(super) fn any(&self, engine: &Engine, is_true: impl Fn(&Record<'_>) -> bool) -> bool {
-        let now = engine.time();
-        engine.fleet(|fleet| {
-            let masters = fleet
-                .nodes()
-                .filter(|node| fleet.role(*node) == Role::Master);
-            let records = masters.filter_map(|node| {
-                let micros = fleet.server_micros(now, node);
-                Record::read(fleet, node, &self.key, micros)
-            });
-            { records }.any(|record| is_true(&record))
-        })
-    }
-}
-
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
@@ -132,7 +46,8 @@ fn number(text: Option<&str>) -> Option<u64> {
 }
 
 impl<'f> Record<'f> {
-    fn read(fleet: &'f Fleet, node: NodeId, key: &[u8], micros: u64) -> Option<Self> {
+    /// Reads a hash.
+    pub(super) fn read(fleet: &'f Fleet, node: NodeId, key: &[u8], micros: u64) -> Option<Self> {
         let expires = fleet.expires_at(node, key)?;
         if expires.is_some_and(|at| at * 1000 <= micros) {
             return None;
@@ -141,6 +56,7 @@ impl<'f> Record<'f> {
         let last = field(b"t").unwrap_or(0);
         let mut record = Self {
             expires: expires.is_some(),
+            last,
             now: (micros + field(b"o").unwrap_or(0)).max(last),
             ..Self::default()
         };
@@ -181,6 +97,8 @@ impl<'f> Record<'f> {
                 owned: words.nth(1).is_some_and(|owner| !owner.is_empty()),
             };
             self.holds.push((id, hold));
+        } else if field == "q" {
+            self.free = number(Some(value)).unwrap_or(0);
         } else if let (Some(line @ ("W" | "R")), Some(place)) =
             (field.get(..1), number(field.get(1..)))
         {

@@ -18,10 +18,11 @@ impl Judges {
         belief: &Belief,
         guard: &Guard,
     ) {
-        let Guard::Write(_) = guard else { return };
-        let named = guard.named();
-        let begun = beliefs.granted_first(belief, named);
-        let passed_on = beliefs.left(belief, named);
+        let (Guard::Write(_) | Guard::Mutex(_) | Guard::Fenced(_)) = guard else {
+            return;
+        };
+        let begun = beliefs.granted_first(belief);
+        let passed_on = beliefs.left(belief);
         if passed_on.is_some_and(|at| at > begun + LENGTH) {
             let story = format!(
                 "{} was passed on a hold whose slice had begun at {:.6} s",

@@ -38,7 +38,8 @@ impl Judges {
         belief: &Belief,
         guard: &Guard,
     ) {
-        let (now, token) = (engine.now(), guard.token());
+        let Some(token) = guard.token() else { return };
+        let now = engine.now();
         let largest = beliefs.largest(belief);
         // One of several was granted long before the last of them.
         let before = if matches!(guard, Guard::Several(_)) {

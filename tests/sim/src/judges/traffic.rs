@@ -54,6 +54,9 @@ impl Traffic {
             .iter()
             .map(|(_, hold)| (hold.until, hold.write));
         let places = record.places().map(|(place, write)| (place.until, write));
+        if record.free > record.now {
+            self.note(now, lock, true);
+        }
         for (until, write) in holds.chain(places) {
             // Those whose time is over are in the way until somebody has noticed.
             if until == 0 || until > record.now {
@@ -79,7 +82,7 @@ impl Judges {
     /// A process has sent something about a lock that it neither has nor wants.
     pub(super) fn look_at_sender(&self, engine: &Engine, lock: usize, of: ProcId) {
         let now = engine.now();
-        if !self.must_be_kept(now) || self.uses(lock, of) {
+        if !self.must_be_kept(now) || self.uses(lock, of) || self.others.borrow().are(of) {
             return;
         }
         let last = self.traffic.borrow().used.get(&(lock, of)).copied();

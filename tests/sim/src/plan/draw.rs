@@ -1,13 +1,13 @@
 //! Drawing a plan from a seed.
 
 use super::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
-use super::{Plan, ProcessPlan, Setup, Shape, TaskPlan};
+use super::{LockKind, Plan, ProcessPlan, Setup, Shape, TaskPlan};
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Random, SECOND};
 use crate::weights;
 
 impl Plan {
     /// The plan of a seed.
-    pub(crate) fn draw(seed: u64) -> Self {
+    pub(crate) fn draw(seed: u64, locks: LockKind) -> Self {
         let setup = Setup::draw(&mut Random::of(seed, "setup", 0));
         let processes = processes(seed);
         let mut plan = Self {
@@ -16,6 +16,9 @@ impl Plan {
             processes,
             faults: Vec::new(),
         };
+        if locks == LockKind::Mutex {
+            plan.add_mutexes();
+        }
         plan.faults = faults(&plan);
         plan
     }
@@ -55,6 +58,8 @@ fn processes(seed: u64) -> Vec<ProcessPlan> {
             retry_for: random.weighted(&weights::RETRY_FOR) * MS,
             ppm: random.weighted(&weights::CLIENT_CLOCKS),
             min_holds: Random::of(seed, "min_hold", process).chance(weights::MIN_HOLDS),
+            fenced: false,
+            foreign: None,
             tasks,
         });
     }

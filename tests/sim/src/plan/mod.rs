@@ -2,9 +2,12 @@
 
 mod draw;
 mod fault;
+mod mutexes;
 mod setup;
 
 pub(crate) use self::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
+pub use self::mutexes::LockKind;
+pub(crate) use self::mutexes::{Dialect, Foreign, ForeignOp, Mutexes};
 pub(crate) use self::setup::Setup;
 pub(crate) use dlock_load::{Ending, Op, Patience, Shape};
 
@@ -31,6 +34,10 @@ pub(crate) struct ProcessPlan {
     pub(crate) ppm: i32,
     /// Whether its locks may stay taken after they were given back.
     pub(crate) min_holds: bool,
+    /// Whether it asks for tokens of mutexes.
+    pub(crate) fenced: bool,
+    /// How it takes mutexes if it has no dlock.
+    pub(crate) foreign: Option<Foreign>,
     pub(crate) tasks: Vec<TaskPlan>,
 }
 

@@ -1,5 +1,6 @@
 //! The servers, their clocks, the network and the locks of a seed.
 
+use super::Mutexes;
 use crate::engine::{MS, Nanos, Pace, Random};
 use crate::server::Flavour;
 use crate::weights;
@@ -24,6 +25,7 @@ pub(crate) struct Setup {
     pub(crate) drawn_order: bool,
     /// How many locks there are.
     pub(crate) locks: usize,
+    pub(crate) mutexes: Mutexes,
 }
 
 impl Setup {
@@ -50,6 +52,7 @@ impl Setup {
                 .collect(),
             drawn_order: random.chance(700),
             locks: random.weighted(&[(4, 1), (4, 2), (2, 4), (1, 12)]),
+            mutexes: Mutexes::None,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::engine::{Engine, MS, Nanos, ProcId, SECOND, Watch};
 use crate::faults;
 use crate::history::{Kind, Trace};
 use crate::judges::{Judges, Violation};
-use crate::plan::Plan;
+use crate::plan::{LockKind, Plan};
 use crate::server::{Fleet, FleetConfig, NodeId};
 
 /// A seed, and how it is to be run.
@@ -25,6 +25,8 @@ pub struct Seed {
     pub told: bool,
     /// See there.
     pub wire: bool,
+    /// Which locks it is about.
+    pub locks: LockKind,
 }
 
 /// What came of a run.
@@ -53,7 +55,7 @@ pub struct Outcome {
 /// Draws the plan of a seed and runs it.
 #[must_use]
 pub fn run_seed(seed: Seed) -> Outcome {
-    run_plan(Plan::draw(seed.number), seed.told, seed.wire)
+    run_plan(Plan::draw(seed.number, seed.locks), seed.told, seed.wire)
 }
 
 /// How long after its last operation everybody must be through, and how long a run may take.
@@ -141,7 +143,12 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
 struct Watcher(Rc<Judges>);
 
 impl Watch for Watcher {
-    fn served(&self, engine: &Engine, of: ProcId, _: NodeId, request: &[u8]) {
+    fn serves(&self, engine: &Engine, node: NodeId, request: &[u8]) {
+        self.0.look_before(engine, node, request);
+    }
+
+    fn served(&self, engine: &Engine, of: ProcId, node: NodeId, request: &[u8]) {
+        self.0.look_after(engine, of, node, request);
         self.0.look_at_asking(engine, of, request);
         self.0.look_at_lines(engine, of, request);
     }

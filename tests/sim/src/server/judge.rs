@@ -134,6 +134,16 @@ impl Fleet {
         }
     }
 
+    /// A text at a server, and when it expires, also if that has been.
+    #[must_use]
+    pub fn text(&self, node: NodeId, key: &[u8]) -> Option<(&[u8], Option<u64>)> {
+        let entry = self.nodes[node.0].data.get(key)?;
+        match &entry.value {
+            Value::Text(text) => Some((text, entry.expires)),
+            Value::Hash(_) => None,
+        }
+    }
+
     /// When a key expires by its server's clock (in ms): `None` if it is not there, `Some(None)` if never.
     #[must_use]
     pub fn expires_at(&self, node: NodeId, key: &[u8]) -> Option<Option<u64>> {

@@ -1,6 +1,6 @@
 //! Leaving out faults, processes and operations for as long as the same promise is broken.
 
-use crate::plan::{Plan, When};
+use crate::plan::{LockKind, Plan, When};
 use crate::run::{Outcome, run_plan};
 
 /// How many runs that may take.
@@ -27,8 +27,8 @@ struct Search {
 
 /// Shrinks the plan of a seed; nothing if it does not fail.
 #[must_use]
-pub fn shrink(seed: u64, wire: bool) -> Option<Shrunk> {
-    shrink_plan(Plan::draw(seed), wire)
+pub fn shrink(seed: u64, locks: LockKind, wire: bool) -> Option<Shrunk> {
+    shrink_plan(Plan::draw(seed, locks), wire)
 }
 
 pub(crate) fn shrink_plan(plan: Plan, wire: bool) -> Option<Shrunk> {

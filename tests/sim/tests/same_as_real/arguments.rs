@@ -58,6 +58,11 @@ impl Locks<'_> {
                 let seen = self.token(rng).to_string();
                 words(&["1", key, &hold, &lease.to_string(), &seen, &till, publish])
             }
+            5 => {
+                let ahead = pick(rng, &[0, 1, 500_000, 3_000_000]);
+                let token = (self.token(rng).max(1) + ahead).to_string();
+                words(&["1", key, &hold, &token])
+            }
             _ => words(&["1", key, pick(rng, &["100", "1", "0"])]),
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn draw(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
     let (v, w) = (pick(rng, &VALUES), pick(rng, &VALUES));
     let span = pick(rng, &SPANS);
     let condition = pick(rng, &["NX", "XX", "GT", "LT", "no"]);
-    let mut command = match rng.u8(0..44) {
+    let mut command = match rng.u8(0..52) {
         0..5 => words(&["HSET", key, f, v]),
         5 => words(&["HSET", key, f, v, g, w]),
         6 => words(&["HSET", key, f, v, g]),
@@ -96,6 +96,11 @@ pub(crate) fn draw(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
         40 => words(&["MGET", key, other]),
         41 => words(&["TTL", key]),
         42 => words(&["UNLINK", key, other]),
+        43..46 => set(rng, key, v),
+        46..48 => options(rng, &["GETEX", key], &GETEX_OPTIONS),
+        48 => words(&["GETEX", key]),
+        49 => words(&["SET", key, v, "NX", "PX", "70000"]),
+        50 => words(&["DEL", key, key]),
         _ => words(&["HGET", key, f, g]),
     };
     if rng.u8(0..20) == 0 {
@@ -105,6 +110,48 @@ pub(crate) fn draw(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
         command[0].make_ascii_lowercase();
     }
     command
+}
+
+const SET_OPTIONS: [&str; 14] = [
+    "NX",
+    "XX",
+    "nx",
+    "GET",
+    "get",
+    "KEEPTTL",
+    "EX 100",
+    "PX 70000",
+    "px 80000",
+    "PX 0",
+    "EXAT 9999999999",
+    "PXAT 99999999999999",
+    "PXAT 1",
+    "PERSIST",
+];
+
+const GETEX_OPTIONS: [&str; 11] = [
+    "PX 70000",
+    "px 80000",
+    "EX 100",
+    "PX",
+    "EX -1",
+    "EX 9223372036854775807",
+    "EXAT 9999999999",
+    "PXAT 1",
+    "PERSIST",
+    "KEEPTTL",
+    "NX",
+];
+
+fn set(rng: &mut Rng, key: &str, value: &str) -> Words {
+    options(rng, &["SET", key, value], &SET_OPTIONS)
+}
+
+/// A command with up to three options, which may not go together.
+fn options(rng: &mut Rng, command: &[&str], of: &[&str]) -> Words {
+    let drawn: Vec<&str> = (0..rng.u8(1..4)).map(|_| pick(rng, of)).collect();
+    let options = drawn.iter().flat_map(|option| option.split(' '));
+    words(&command.iter().copied().chain(options).collect::<Vec<_>>())
 }
 
 /// One command that is not about keys.

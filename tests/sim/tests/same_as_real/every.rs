@@ -6,7 +6,7 @@ use fastrand::Rng;
 use crate::commands::{KeyNames, Words, pick, words};
 
 /// `K` and `O` are keys, which may be the same.
-const EVERY: [&str; 49] = [
+const EVERY: [&str; 55] = [
     "HMGET K f1 f2",
     "HSET K f1 v",
     "HGET K f1",
@@ -32,6 +32,12 @@ const EVERY: [&str; 49] = [
     "GET K",
     "SET K 7",
     "SET K 7 PX 90000 NX",
+    "SET K 7 XX KEEPTTL",
+    "SET K 7 GET",
+    "GETEX K",
+    "GETEX K PX 80000",
+    "GETEX K PERSIST",
+    "SET O 8 NX PX 80000",
     "APPEND K 1",
     "STRLEN K",
     "INCR K",

@@ -94,10 +94,11 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     }
     both.look_everywhere();
     for node in 0..MASTERS {
-        let dump = ["{a}k0", "{a}k1", "{b}k0", LOCKS[0], LOCKS[1]];
+        let dump = ["{a}k0", "{a}k1", "{a}k2", "{b}k0", LOCKS[0], LOCKS[1]];
         let requests: Vec<Words> = dump
             .iter()
-            .flat_map(|key| [words(&["ASKING"]), words(&["HGETALL", key])])
+            .flat_map(|key| [["HGETALL", key], ["GET", key], ["PTTL", key]])
+            .flat_map(|request| [words(&["ASKING"]), words(&request)])
             .collect();
         both.ask(2 * node, &requests);
     }
@@ -127,10 +128,11 @@ pub(crate) fn locks(real: &Real, admin: &mut RealConn) -> Locks<'static> {
 
 /// A command, a small script or a lock's.
 pub(crate) fn request(rng: &mut Rng, locks: &mut Locks<'_>) -> Words {
-    match rng.u8(0..7) {
+    match rng.u8(0..9) {
         0..3 => commands::draw(rng, KEYS),
         3 => scripts::draw(rng, KEYS),
         4 => scripts::several_keys(rng, KEYS),
+        5..7 => scripts::beside(rng, &TAGS),
         _ => {
             let script = rng.usize(..LIBRARY.len());
             let mut request = words(&["EVAL", &scripts::library(script, None)]);

@@ -96,7 +96,10 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) -> usize {
     both.look_everywhere();
     let keys = ["{a}k0", "{a}k1", "{b}k0", "{b}k1", "{d}k0"];
     for node in 0..NODES {
-        let dump: Vec<_> = keys.map(|key| words(&["HGETALL", key])).into();
+        let dump: Vec<_> = (keys.iter())
+            .flat_map(|key| [["HGETALL", key], ["GET", key], ["PTTL", key]])
+            .map(|request| words(&request))
+            .collect();
         both.ask(2 * node, &[words(&["READONLY"])]);
         both.ask(2 * node, &dump);
     }

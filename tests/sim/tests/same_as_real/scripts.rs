@@ -5,12 +5,13 @@ use fastrand::Rng;
 use crate::commands::{KeyNames, Words, pick, words};
 
 /// How many scripts the library has.
-pub(crate) const LIBRARY: [&str; 6] = [
+pub(crate) const LIBRARY: [&str; 7] = [
     include_str!("../../../../dlock/src/store/redis/lua/acquire.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/release.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/renew.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/abandon.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/yield.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/raise.lua"),
     include_str!("../../../../dlock/src/store/redis/lua/inspect.lua"),
 ];
 
@@ -126,4 +127,24 @@ pub(crate) fn several_keys(rng: &mut Rng, keys: KeyNames<'_>) -> Words {
     );
     let declared = pick(rng, &["1", "1", "2", "0"]);
     words(&["EVAL", script, declared, &key, &other])
+}
+
+/// Scripts about a text and a hash beside it that share a slot, both declared, as a lock is whose hold is a text.
+const BESIDE: [&str; 7] = [
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0",
+    "if redis.call('GETEX', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], 70000) end return 0",
+    "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', 70000)",
+    "redis.call('SET', KEYS[1], ARGV[1], 'PX', 70000) redis.call('HSET', KEYS[2], 'f1', ARGV[1]) return redis.call('PEXPIRE', KEYS[2], 90000)",
+    "if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HDEL', KEYS[2], 'f1') return redis.call('DEL', KEYS[1]) end return redis.call('PTTL', KEYS[1])",
+    "local old = redis.pcall('SET', KEYS[1], ARGV[1], 'XX', 'GET', 'KEEPTTL') return type(old) == 'table' and (old.err or old.ok) or old",
+    "return {redis.call('EXISTS', KEYS[1], KEYS[2]), redis.pcall('GET', KEYS[1]), redis.pcall('HLEN', KEYS[2])}",
+];
+
+/// One of them. `tags` are of different slots.
+pub(crate) fn beside(rng: &mut Rng, tags: &[&str]) -> Words {
+    let tag = pick(rng, tags);
+    let text = format!("{{{tag}}}k{}", rng.u8(0..2));
+    let hash = format!("{{{tag}}}k{}", rng.u8(2..4));
+    let value = pick(rng, &["v", "w"]);
+    words(&["EVAL", pick(rng, &BESIDE), "2", &text, &hash, value])
 }

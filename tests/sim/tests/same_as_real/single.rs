@@ -90,7 +90,8 @@ fn sequence(real: &Real, admin: &mut RealConn, seed: u64) {
         match rng.u8(0..12) {
             0..3 => both.ask(conn, &[commands::draw(&mut rng, KEYS)]),
             3 => both.ask(conn, &[commands::draw_other(&mut rng)]),
-            4..6 => both.ask(conn, &[scripts::draw(&mut rng, KEYS)]),
+            4 => both.ask(conn, &[scripts::draw(&mut rng, KEYS)]),
+            5 => both.ask(conn, &[scripts::beside(&mut rng, &["x"])]),
             6 => {
                 let requests = [
                     commands::draw(&mut rng, KEYS),
@@ -182,17 +183,26 @@ fn trouble(rng: &mut Rng, both: &mut Both<'_>, admin: &mut RealConn) {
             both.model.set_min_replicas(node, usize::from(on));
         }
         _ => {
-            both.note("10 ms pass, and a key with 2 ms is over");
-            both.ask(0, &[words(&["PEXPIRE", "k1", "2"])]);
+            both.note("10 ms pass, and keys with 2 ms are over");
+            let short = [
+                words(&["PEXPIRE", "k1", "2"]),
+                words(&["SET", "k2", "v", "PX", "2"]),
+                words(&["GETEX", "k3", "PX", "2"]),
+            ];
+            both.ask(0, &short);
             std::thread::sleep(Duration::from_millis(10));
-            both.ask(0, &[words(&["HGETALL", "k1"]), words(&["TYPE", "k1"])]);
+            let again = ["k1", "k2", "k3"].map(|key| [["TYPE", key], ["GETEX", key]]);
+            let again = again.iter().flatten().map(|request| words(request));
+            both.ask(0, &again.collect::<Vec<_>>());
+            both.ask(0, &[words(&["SET", "k2", "v", "NX", "PX", "70000", "GET"])]);
         }
     }
 }
 
 /// All that is there at the end.
 fn dump(both: &mut Both<'_>) {
-    let keys = ["k0", "k1", "k2", "k3", CLOCK].into_iter().chain(LOCKS);
+    let keys = ["k0", "k1", "k2", "k3", "{x}k0", "{x}k2", CLOCK];
+    let keys = keys.into_iter().chain(LOCKS);
     let requests: Vec<_> = keys
         .flat_map(|key| [["TYPE", key], ["PTTL", key], ["HGETALL", key], ["GET", key]])
         .map(|request| words(&request))

@@ -27,6 +27,9 @@ pub(crate) enum Act {
     /// Leaves the hold to itself, for a second.
     End(usize),
     EndStray(usize),
+    /// Takes over a token that another server has named: a little larger, or far ahead of the clock.
+    Raise(usize),
+    RaiseFar(usize),
     Inspect,
 }
 
@@ -43,7 +46,9 @@ impl Act {
             | Self::AbandonStray(actor)
             | Self::Yield(actor)
             | Self::End(actor)
-            | Self::EndStray(actor) => Some(actor),
+            | Self::EndStray(actor)
+            | Self::Raise(actor)
+            | Self::RaiseFar(actor) => Some(actor),
             Self::Inspect => None,
         }
     }
@@ -77,6 +82,10 @@ impl Act {
             lease: REST,
             extent: Extent::Exactly { stray },
         };
+        let raise = |ahead| Op::Raise {
+            hold: id(actor),
+            token: ServerToken::new(seen + ahead),
+        };
         match self {
             Self::Wait(_) => acquire(Some(place)),
             Self::Try(_) => acquire(None),
@@ -103,6 +112,8 @@ impl Act {
             },
             Self::End(_) => end(Stray::None),
             Self::EndStray(_) => end(Stray::Possible),
+            Self::Raise(_) => raise(5_000),
+            Self::RaiseFar(_) => raise(3_000_000),
             Self::Inspect => Op::Inspect,
         }
     }

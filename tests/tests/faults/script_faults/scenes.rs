@@ -2,7 +2,9 @@
 
 use dlock_tests::{Pieces, Stage};
 
-use crate::actor::Act::{self, AbandonStray, EndStray, Release, ReleaseStray, Try, Wait, Yield};
+use crate::actor::Act::{
+    self, AbandonStray, EndStray, Raise, RaiseFar, Release, ReleaseStray, Try, Wait, Yield,
+};
 use crate::world::World;
 
 /// A name, and how to come there; even actors write, odd ones read.
@@ -40,6 +42,12 @@ const SCENES: &[Scene] = &[
     ),
     ("an owner's holds", &[Try(5), Try(4), Wait(0)]),
     ("a hold that goes on", &[Try(0), Yield(0), Yield(0)]),
+    ("a raised hold", &[Try(0), Raise(0)]),
+    ("a hold ahead of the clock", &[Try(0), RaiseFar(0)]),
+    (
+        "a free lock ahead of the clock",
+        &[Try(0), RaiseFar(0), Release(0)],
+    ),
     (
         "a reading phase half-way",
         &[

@@ -16,7 +16,7 @@ pub(crate) fn wander(stage: &Stage, seed: u64, pieces: Pieces) -> World {
         let any = rng.usize(..ACTORS);
         let holders = world.believers();
         let holder = rng.choice(&holders).copied().unwrap_or(any);
-        let act = match rng.u32(..20) {
+        let act = match rng.u32(..22) {
             0..11 => Act::Wait(any),
             11 => Act::Try(any),
             12..14 => Act::Release(holder),
@@ -24,6 +24,8 @@ pub(crate) fn wander(stage: &Stage, seed: u64, pieces: Pieces) -> World {
             15 => Act::Abandon(any),
             16 => Act::AbandonStray(any),
             17 => Act::Renew(holder),
+            20 => Act::Raise(holder),
+            21 => Act::RaiseFar(holder),
             _ => Act::Yield(holder),
         };
         world

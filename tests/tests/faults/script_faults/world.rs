@@ -175,7 +175,16 @@ impl World {
                     *until = hold.deadline;
                 }
             }
-            (Op::Renew { .. } | Op::Yield { .. }, Ok(Reply::Gone)) => {
+            (Op::Raise { token, .. }, Ok(Reply::Done)) => {
+                self.tokens[actor] = self.tokens[actor].max(token.as_u64());
+                // The lock's time has gone on, and all deadlines with it.
+                for (believer, until) in &mut self.believers {
+                    if let Some(hold) = record.holds.get(&id(*believer).to_string()) {
+                        *until = hold.deadline;
+                    }
+                }
+            }
+            (Op::Renew { .. } | Op::Yield { .. } | Op::Raise { .. }, Ok(Reply::Gone)) => {
                 self.believers.remove(&actor);
             }
             _ => {}
@@ -222,6 +231,8 @@ impl World {
                 Act::Abandon(holder),
                 Act::End(holder),
                 Act::EndStray(holder),
+                Act::Raise(holder),
+                Act::RaiseFar(holder),
             ]);
             acts.extend([Act::Yield(holder), Act::Renew(holder), Act::Wait(holder)]);
         }

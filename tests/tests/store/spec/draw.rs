@@ -88,7 +88,7 @@ impl Draw {
     }
 
     fn act(&mut self) -> Act {
-        match self.0.u32(0..41) {
+        match self.0.u32(0..44) {
             0..20 => Act::Acquire {
                 lease: self.lease(),
                 place: (self.0.u32(0..4) > 0).then(|| self.place()),
@@ -103,6 +103,9 @@ impl Draw {
             },
             33..36 => Act::Abandon {
                 stray: self.stray(),
+            },
+            36..39 => Act::Raise {
+                ahead: self.ahead(),
             },
             _ => Act::Yield {
                 lease: self.lease(),
@@ -133,6 +136,16 @@ impl Draw {
     fn valid(&mut self) -> i64 {
         let (late, usual) = (self.0.i64(-2_000_000..0), self.0.i64(1_000_000..3_000_000));
         self.one(&[(1, late), (1, 0), (1, 1), (20, usual), (2, 50_000_000)])
+    }
+
+    /// Of servers whose clocks differ by little, or by an hour.
+    fn ahead(&mut self) -> i64 {
+        let (near, far) = (
+            self.0.i64(-1_000..300_000),
+            self.0.i64(1_000_000..5_000_000),
+        );
+        let step = self.0.i64(999_998..=1_000_002);
+        self.one(&[(6, near), (2, step), (2, far), (1, 3_600_000_000)])
     }
 
     fn past(&mut self) -> i64 {

@@ -203,7 +203,8 @@ impl<'a> Pair<'a> {
             return Err(recorded(format!("kept until {kept}, not until {promised}")));
         }
         let tomb = record.buried.values().copied().max().unwrap_or(0);
-        let needed = tomb.max(self.latest_time);
+        // A token from another server is remembered until the clock has come to it.
+        let needed = tomb.max(self.latest_time).max(record.last);
         if record.holds.is_empty() && self.waiting() == 0 && kept > needed + LONGEST_MEMORY {
             return Err(recorded(format!(
                 "a free lock is kept until {kept}, at {time}"

@@ -126,6 +126,10 @@ pub(crate) enum Act {
         stale: u64,
         stray: Stray,
     },
+    /// Another server has named a token, so far ahead of this one's time in microseconds.
+    Raise {
+        ahead: i64,
+    },
 }
 
 /// For how long a place is asked for, and how.

@@ -87,6 +87,10 @@ impl Knowledge {
                 seen: ServerToken::new(self.token.saturating_sub(*stale)),
                 stray: flag(stray),
             },
+            Act::Raise { ahead } => Op::Raise {
+                hold,
+                token: ServerToken::new(now.saturating_add_signed(*ahead)),
+            },
         };
         Request { op, valid_until }
     }

@@ -51,7 +51,8 @@ impl<'a> Run<'a> {
         }
         self.inspect()?;
         // In the end all is forgotten.
-        self.pair.set_clock(self.pair.latest_time() + 7_200_000_000);
+        self.pair
+            .set_clock(self.pair.latest_time() + 36_000_000_000);
         self.inspect()?;
         same("what is left", &self.pair.record, &Record::default())
     }

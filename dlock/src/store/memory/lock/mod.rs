@@ -6,6 +6,7 @@ mod inspect;
 mod line;
 mod moment;
 mod mutex;
+mod raise;
 mod release;
 mod renew;
 mod state;

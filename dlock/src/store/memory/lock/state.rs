@@ -24,9 +24,11 @@ pub(in crate::store::memory) struct Lock {
     /// The last token granted. Time does not go back behind it.
     pub(super) last: u64,
     /// How far the lock's time is ahead of the server's, since the server's clock was set back.
-    offset: u64,
+    pub(super) offset: u64,
     /// The latest deadline promised to a hold or a waiter since the lock was last free.
     latest: u64,
+    /// A token from elsewhere that the server's clock has not come to yet.
+    pub(super) raised: u64,
     pub(super) holds: Vec<Hold>,
     pub(super) line: Line,
     /// Acquires that must have no effect any more, and until when (server's time).
@@ -42,6 +44,9 @@ impl Lock {
         time: u64,
         post: &mut Post<'_>,
     ) -> Reply {
+        if self.raised <= time {
+            self.raised = 0;
+        }
         let (at, reply) = loop {
             // Time does not go back behind tokens that were granted meanwhile, and that nobody heard of.
             let at = self.moment(time);
@@ -70,7 +75,7 @@ impl Lock {
                 Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }
             );
         if found || buries {
-            self.offset = at.offset;
+            self.offset = self.offset.max(at.offset);
             if frees {
                 // Nobody counts on the lock's time any more, and what is to be remembered is in the server's.
                 self.latest = self.latest.saturating_sub(self.offset);
@@ -148,6 +153,7 @@ impl Lock {
                 }
                 reply
             }
+            Op::Raise { hold, token } => self.raise(hold, token.as_u64(), at),
             Op::Inspect => Reply::Info(self.inspect(now)),
         }
     }
@@ -159,7 +165,7 @@ impl Lock {
 
     /// Whether all there is to remember is the last token.
     pub(in crate::store::memory) fn is_idle(&self) -> bool {
-        self.is_free() && self.buried.is_empty()
+        self.is_free() && self.buried.is_empty() && self.raised == 0
     }
 
     /// Whether even the last token is forgotten. (In whole milliseconds, as keys expire in Redis.)
@@ -169,7 +175,8 @@ impl Lock {
 
     /// The server's time until which the last token is remembered, at least.
     pub(in crate::store::memory) fn remembered_until(&self) -> u64 {
-        (self.latest.saturating_sub(self.offset) / 1000 + GRACE_MILLIS) * 1000
+        let latest = self.latest.saturating_sub(self.offset);
+        (latest.max(self.raised) / 1000 + GRACE_MILLIS) * 1000
     }
 
     /// The lock's time when the server's is `real`.
@@ -205,6 +212,11 @@ impl Lock {
 
     pub(super) fn promise(&mut self, deadline: u64) {
         self.latest = self.latest.max(deadline);
+    }
+
+    /// The lock's time has made a step.
+    pub(super) fn shift_promises(&mut self, step: u64) {
+        self.latest += step;
     }
 
     /// The lock is free: what was promised before does not count any more.

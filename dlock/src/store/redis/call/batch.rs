@@ -108,7 +108,7 @@ impl Caller {
                 return None;
             }
             Ok(value) => {
-                self.meet(key, &value);
+                self.note_line(key, &value);
                 let answer = decode(op, &value).map(|reply| Answer {
                     reply,
                     from: node.id().origin(),

@@ -14,7 +14,7 @@ use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
-    Cmd, Form, Keys, Preface, PublishMode, Script, Value, command, decode,
+    Cmd, Form, Keys, Preface, PublishMode, Script, Value, command, decode, tells_of_line,
 };
 
 /// Sends operations to the servers.
@@ -67,7 +67,7 @@ impl Caller {
                     && !wants_another(&reply)
                 {
                     answered(node, &reply, sent_at);
-                    self.meet(key, value);
+                    self.note_line(key, value);
                     return Ok(Answer {
                         reply,
                         from: node.id().origin(),
@@ -90,10 +90,10 @@ impl Caller {
         Box::pin(route.follow(first)).await
     }
 
-    /// Whether others want this mutex, too: its scripts say more than a number then. As a plain `SET` knows no line, it would
-    /// be taken past it, by who waits himself or has just released.
-    pub(super) fn meet(&self, key: &LockKey, answer: &Value) {
-        if key.kind().is_mutex() && matches!(answer, Value::Array(_)) {
+    /// While there is a line at a mutex, its clients ask by the script, which knows of the line: they do not take what is left
+    /// free for those who poll, nor past those who wait.
+    pub(super) fn note_line(&self, key: &LockKey, answer: &Value) {
+        if key.kind().is_mutex() && tells_of_line(answer) {
             self.crowds.mark(key.slot(), Instant::now());
         }
     }

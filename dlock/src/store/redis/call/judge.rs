@@ -51,8 +51,8 @@ impl Route<'_> {
                 ControlFlow::Continue(self.hop())
             }
             reply => {
+                self.caller.note_line(self.key, &value);
                 answered(&node, &reply, exchange.sent_at);
-                self.caller.meet(self.key, &value);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
                 }
@@ -131,7 +131,8 @@ impl Route<'_> {
     /// Whether the operation can do without the hash beside a mutex while a slot moves: there is no line then. A token cannot
     /// be granted without it.
     fn leaves_hash_out(&self) -> bool {
-        let needs_token = self.key.kind().has_tokens() && matches!(self.op, Op::Acquire { .. });
+        let needs_token = self.key.kind().has_tokens()
+            && matches!(self.op, Op::Acquire { .. } | Op::Raise { .. });
         self.key.kind().is_mutex() && self.keys == Keys::All && !needs_token
     }
 

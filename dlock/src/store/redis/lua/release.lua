@@ -129,6 +129,6 @@ else
     return 0
   end
 end
-if ARGV[2] ~= '' and not (f[2] or f[3] or f[4]) then call('PEXPIRE', lock, ARGV[2]) end
+if ARGV[2] ~= '' and offset == 0 and not (f[2] or f[3] or f[4]) then call('PEXPIRE', lock, ARGV[2]) end
 return notes and {1, notes} or 1
 end)()

@@ -18,7 +18,10 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
             (Op::Acquire { .. } | Op::Yield { .. }, token @ 1..) => {
                 Reply::Granted(ServerToken::said(token)?)
             }
-            (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. }, 1) => Reply::Done,
+            (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. } | Op::Raise { .. }, 1) => {
+                Reply::Done
+            }
+            (Op::Release { .. }, 2) => Reply::Done,
             (_, 0) => Reply::Gone,
             _ => return None,
         });
@@ -51,6 +54,15 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
         (Op::Yield { .. }, 2) | (Op::Release { .. } | Op::Abandon { .. }, 1) => Reply::Done,
         _ => return None,
     })
+}
+
+/// Whether an answer tells of a line at a mutex: others wait, or the asker does.
+pub(crate) fn tells_of_line(value: &Value) -> bool {
+    let first = match value {
+        Value::Array(parts) => parts.first(),
+        value => Some(value),
+    };
+    first.and_then(int) == Some(2)
 }
 
 /// What an answer asks the client to publish: channels and messages.

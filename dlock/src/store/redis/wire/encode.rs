@@ -127,6 +127,10 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
             cmd.write_arg_fmt(buried_until(*stray));
             cmd.write_arg_fmt(&publishing);
         }
+        Op::Raise { hold, token } => {
+            cmd.write_arg_fmt(hold);
+            cmd.write_arg_fmt(token);
+        }
         Op::Inspect => cmd.write_arg_fmt(LISTED),
     }
 }

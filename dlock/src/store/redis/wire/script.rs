@@ -18,6 +18,8 @@ pub enum Script {
     Abandon,
     /// `yield.lua`
     Yield,
+    /// `raise.lua`
+    Raise,
     /// `inspect.lua`
     Inspect,
     /// `mutex/acquire.lua`
@@ -28,23 +30,27 @@ pub enum Script {
     MutexRenew,
     /// `mutex/abandon.lua`
     MutexAbandon,
+    /// `mutex/raise.lua`
+    MutexRaise,
     /// `mutex/inspect.lua`
     MutexInspect,
 }
 
 impl Script {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Acquire,
         Self::Release,
         Self::Renew,
         Self::Abandon,
         Self::Yield,
+        Self::Raise,
         Self::Inspect,
         Self::MutexAcquire,
         Self::MutexRelease,
         Self::MutexRenew,
         Self::MutexAbandon,
+        Self::MutexRaise,
         Self::MutexInspect,
     ];
 
@@ -57,6 +63,7 @@ impl Script {
                 | Self::MutexRelease
                 | Self::MutexRenew
                 | Self::MutexAbandon
+                | Self::MutexRaise
                 | Self::MutexInspect
         )
     }
@@ -73,6 +80,7 @@ impl Script {
                 Op::Release { .. } => Self::MutexRelease,
                 Op::Renew { .. } => Self::MutexRenew,
                 Op::Abandon { .. } => Self::MutexAbandon,
+                Op::Raise { .. } => Self::MutexRaise,
                 Op::Yield { .. } => unreachable!("a mutex is given back instead"),
                 Op::Inspect => Self::MutexInspect,
             };
@@ -83,6 +91,7 @@ impl Script {
             Op::Renew { .. } => Self::Renew,
             Op::Abandon { .. } => Self::Abandon,
             Op::Yield { .. } => Self::Yield,
+            Op::Raise { .. } => Self::Raise,
             Op::Inspect => Self::Inspect,
         }
     }
@@ -190,11 +199,13 @@ fn own_text(script: Script) -> &'static str {
         Script::Renew => include_str!("../lua/renew.lua"),
         Script::Abandon => include_str!("../lua/abandon.lua"),
         Script::Yield => include_str!("../lua/yield.lua"),
+        Script::Raise => include_str!("../lua/raise.lua"),
         Script::Inspect => include_str!("../lua/inspect.lua"),
         Script::MutexAcquire => include_str!("../lua/mutex/acquire.lua"),
         Script::MutexRelease => include_str!("../lua/mutex/release.lua"),
         Script::MutexRenew => include_str!("../lua/mutex/renew.lua"),
         Script::MutexAbandon => include_str!("../lua/mutex/abandon.lua"),
+        Script::MutexRaise => include_str!("../lua/mutex/raise.lua"),
         Script::MutexInspect => include_str!("../lua/mutex/inspect.lua"),
     }
 }

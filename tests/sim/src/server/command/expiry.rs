@@ -3,7 +3,7 @@
 use super::number::integer;
 use super::options::invalid_expiry;
 use super::{Call, NOT_A_NUMBER};
-use crate::server::node::Node;
+use crate::server::node::{Due, Node};
 use crate::server::resp::Reply;
 
 pub(super) fn pexpire(node: &mut Node, call: &Call<'_>) -> Reply {
@@ -99,7 +99,10 @@ fn set(node: &mut Node, call: &Call<'_>, unit: i64, from_now: bool) -> Reply {
     if at <= now && !node.is_replica() {
         node.drop_key(key);
     } else {
-        node.expire_at(key, Some(u64::try_from(at).unwrap_or(0)));
+        let millis = |number: i64| u64::try_from(number).unwrap_or(0);
+        let span = from_now.then(|| millis(at - now));
+        let at = millis(at);
+        node.expire_at(key, Some(Due { at, span }));
     }
     Reply::Int(1)
 }

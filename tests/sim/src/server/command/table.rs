@@ -119,7 +119,7 @@ const fn new(name: &'static str, arity: i8, flags: u8, keys: Keys, run: Run) -> 
 }
 
 /// The most frequent ones first.
-static COMMANDS: [Spec; 59] = [
+static COMMANDS: [Spec; 60] = [
     spec("evalsha", -3, N, Keys::Counted, scripting::evalsha),
     spec("hmget", -3, 0, Keys::First, hash::hmget),
     spec("hset", -4, W | M, Keys::First, hash::hset),
@@ -164,6 +164,7 @@ static COMMANDS: [Spec; 59] = [
     spec("pubsub", -2, L, Keys::None, pubsub::pubsub),
     spec("get", 2, 0, Keys::First, text::get),
     spec("set", -3, W | M, Keys::First, options::set),
+    spec("getex", -2, W, Keys::First, options::getex),
     spec("append", 3, W | M, Keys::First, text::append),
     spec("strlen", 2, 0, Keys::First, text::strlen),
     spec("incr", 2, W | M, Keys::First, text::incr),

@@ -6,7 +6,8 @@ use crate::server::data::{Entry, Value};
 use crate::server::node::Node;
 use crate::server::resp::Reply;
 
-fn text(node: &mut Node, key: &[u8]) -> Result<Option<Vec<u8>>, Reply> {
+/// A text, if the key is there.
+pub(super) fn text(node: &mut Node, key: &[u8]) -> Result<Option<Vec<u8>>, Reply> {
     match node.look_up(key).map(|entry| &entry.value) {
         None => Ok(None),
         Some(Value::Text(text)) => Ok(Some(text.clone())),

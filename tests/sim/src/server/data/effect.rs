@@ -13,6 +13,8 @@ pub(in super::super) enum Effect {
     Unset(Vec<u8>, Vec<Vec<u8>>),
     /// A key expires then, in ms; `None`: never.
     Expire(Vec<u8>, Option<u64>),
+    /// A key lives for so many ms from when that is heard.
+    Live(Vec<u8>, u64),
     /// A key is gone.
     Drop(Vec<u8>),
     /// All keys are gone.
@@ -20,8 +22,8 @@ pub(in super::super) enum Effect {
 }
 
 impl Keyspace {
-    /// Makes a change that a master has made.
-    pub(in super::super) fn apply(&mut self, effect: &Effect) {
+    /// Makes a change that a master has made, and that is heard at this time.
+    pub(in super::super) fn apply(&mut self, effect: &Effect, now_millis: u64) {
         match effect {
             Effect::Put(key, entry) => self.put(key, entry.clone()),
             Effect::Set(key, changes) => {
@@ -61,6 +63,11 @@ impl Keyspace {
             Effect::Expire(key, at) => {
                 if let Some(entry) = self.get_mut(key) {
                     entry.expires = *at;
+                }
+            }
+            Effect::Live(key, span) => {
+                if let Some(entry) = self.get_mut(key) {
+                    entry.expires = Some(now_millis + span);
                 }
             }
             Effect::Drop(key) => {

@@ -19,6 +19,7 @@ use rustc_hash::FxBuildHasher;
 pub(super) use self::clock::NodeClock;
 pub(super) use self::conn::Conn;
 pub(super) use self::replication::{Following, Replication};
+pub(super) use self::write::Due;
 use super::admin::FailKind;
 use super::cluster::View;
 use super::config::{Flavour, FleetConfig};

@@ -116,8 +116,9 @@ impl Node {
             self.send(from, LinkItem::SyncRequest);
             return;
         }
+        let now = self.millis();
         for effect in &*changes.effects {
-            self.data.apply(effect);
+            self.data.apply(effect, now);
         }
         self.replication.step += u64::from(!changes.effects.is_empty());
     }

@@ -1,7 +1,16 @@
 //! Reading and changing keys, as commands do it: what has expired is not there, and replicas hear of changes.
 
 use super::Node;
+use crate::server::config::Flavour;
 use crate::server::data::{Effect, Entry, Fields, Value};
+
+/// When a key is to expire, in ms.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Due {
+    pub(in super::super) at: u64,
+    /// In how long that is, if the command said it so.
+    pub(in super::super) span: Option<u64>,
+}
 
 impl Node {
     /// A key that has not expired. A master removes one that has.
@@ -71,10 +80,18 @@ impl Node {
         }
     }
 
-    pub(in super::super) fn expire_at(&mut self, key: &[u8], at: Option<u64>) {
-        if let Some(entry) = self.data.get_mut(key) {
-            entry.expires = at;
-            self.note(|| Effect::Expire(key.to_vec(), at));
+    /// A key expires then; `None`: never.
+    pub(in super::super) fn expire_at(&mut self, key: &[u8], due: Option<Due>) {
+        let old = self.flavour == Flavour::Redis62;
+        let Some(entry) = self.data.get_mut(key) else {
+            return;
+        };
+        entry.expires = due.map(|due| due.at);
+        let key = || key.to_vec();
+        // Replicas of Redis 6.2 hear what the command said, and count by their own clocks.
+        match due.and_then(|due| due.span).filter(|_| old) {
+            Some(span) => self.note(|| Effect::Live(key(), span)),
+            None => self.note(|| Effect::Expire(key(), due.map(|due| due.at))),
         }
     }
 

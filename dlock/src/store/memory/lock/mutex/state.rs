@@ -131,6 +131,7 @@ impl Mutex {
                 let mine = self.give_back(hold);
                 self.serve(mine || waited, at, post)
             }
+            Op::Raise { hold, token } => self.beside.raise(hold, token.as_u64(), at),
             Op::Yield { .. } => unreachable!("a mutex is given back instead"),
             Op::Inspect => Reply::Info(self.inspect(at)),
         }

@@ -45,6 +45,8 @@ local function commit(even_if_full)
     end
   end
   if not order[1] then return end
+  -- A token that the clock has not come to yet is not forgotten before.
+  if offset > 0 and (h or w or r) then promise(last + offset) end
   local longer = keep > kept
   if longer and (h or w or r) then set('x', fmt('%d', keep)) end
   local changes, gone = {}, {}
@@ -71,7 +73,7 @@ local function commit(even_if_full)
       must(failure)
     end
   elseif freed then
-    expire(min(keep - now, MEMORY))
+    expire(max(min(keep - now, MEMORY), offset > 0 and last + offset - now or 0))
   end
   f[1], f[6], kept, order = true, known.o ~= '' and known.o, keep, {}
   for i = 1, #gone, 1000 do

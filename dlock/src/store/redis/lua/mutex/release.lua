@@ -3,7 +3,7 @@
 -- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then nobody is told
 -- ARGV  1 hold id, 2 until when (server's time) an acquire with this id must have no effect (0 = none is on its way), 3 how
 --       to publish (see acquire.lua)
--- Returns  1 released | {1} the same, and others wait | {1, {channel, message, ...}} the same, and what is to be published
+-- Returns  1 released | 2 the same, and others wait | {1, {channel, message, ...}}  as 1, and what is to be published
 --          | 0 no such hold
 local call = redis.call
 local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
@@ -16,12 +16,11 @@ local time, pub, owner, known = call('TIME'), ARGV[3], '', {}
 if till > 0 then bury(till) end
 local mine = value == id
 if mine then
+  local place = place_of(id)
+  if place then leave(place) end -- Who waited and then had the mutex by a plain `SET`.
   unhold()
-  local place = place_of(id) -- From a time when string and hash were at two nodes: nobody waits there any more.
-  if place then leave(place) end
   sweep(W)
   serve()
 end
 if mine or till > 0 then commit(true) end
-if not mine then return 0 end
-return (notes or W.count > 0) and {1, notes} or 1
+return mine and (notes and {1, notes} or W.count > 0 and 2 or 1) or 0

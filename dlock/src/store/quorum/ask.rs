@@ -1,0 +1,86 @@
+//! Questions to all members.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use super::count::Count;
+use super::member::{Asking, Member};
+use super::members::majority;
+use super::quorum::Quorum;
+use crate::clock::{BootInstant, Instant, sleep, timeout_at};
+use crate::error::Error;
+use crate::random;
+
+/// How long to wait for the others once a majority has answered.
+const OTHERS: Duration = Duration::from_millis(50);
+
+impl Quorum {
+    /// What the members answer: those of a majority at least, and of the others who do not take long.
+    pub(super) async fn poll<T: Send + 'static, F>(
+        &self,
+        deadline: Instant,
+        ask: impl Fn(Arc<Member>, Instant) -> F,
+    ) -> Result<Vec<T>, Error>
+    where
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        loop {
+            let (answers, count) = self.poll_once(deadline, &ask).await;
+            if count.is_answered() {
+                return Ok(answers);
+            }
+            let (error, hopeless) = count.into_error();
+            if hopeless || !self.pause(deadline).await {
+                return Err(error);
+            }
+        }
+    }
+
+    async fn poll_once<T: Send + 'static, F>(
+        &self,
+        deadline: Instant,
+        ask: impl Fn(Arc<Member>, Instant) -> F,
+    ) -> (Vec<T>, Count)
+    where
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let mut until = deadline.min(Instant::now() + self.response_timeout);
+        let (now, mut count) = (BootInstant::now(), Count::of(self.members.len()));
+        let mut asking = FuturesUnordered::<Asking<Result<T, Error>>>::new();
+        for member in &self.members {
+            if member.is_worth_asking(now) {
+                let (number, answer) = (member.number, ask(Arc::clone(member), until));
+                asking.push(Box::pin(async move { (number, answer.await) }));
+            } else {
+                count.failed(member.excuse());
+            }
+        }
+        let mut answers = Vec::new();
+        while let Ok(Some((_, outcome))) = timeout_at(until, asking.next()).await {
+            match outcome {
+                Ok(answer) => {
+                    answers.push(answer);
+                    count.yes += 1;
+                    if answers.len() == majority(self.members.len()) {
+                        until = until.min(Instant::now() + OTHERS);
+                    }
+                }
+                Err(error) => count.failed(error),
+            }
+        }
+        (answers, count)
+    }
+
+    /// Waits before servers that do not answer are asked again; whether there is time for that.
+    pub(super) async fn pause(&self, deadline: Instant) -> bool {
+        let pause = Duration::from_millis(random::u64(20..100));
+        if Instant::now() + pause >= deadline {
+            return false;
+        }
+        sleep(pause).await;
+        true
+    }
+}

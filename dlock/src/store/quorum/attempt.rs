@@ -1,0 +1,284 @@
+//! One try to get the lock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use super::count::Count;
+use super::grants::Grants;
+use super::ledger::Entry;
+use super::member::Asking;
+use super::members::{Members, majority};
+use super::quorum::Quorum;
+use crate::clock::{BootInstant, Instant};
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::lease::margin;
+use crate::metrics;
+use crate::mode::Mode;
+use crate::protocol::{HoldId, Op, Reply, Stray};
+use crate::store::Answer;
+use crate::tasks;
+use crate::token::ServerToken;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Want {
+    pub(super) key: LockKey,
+    pub(super) entry: Entry,
+}
+
+/// What became of an attempt.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// A majority has granted it.
+    Won {
+        id: HoldId,
+        token: ServerToken,
+        sent_at: BootInstant,
+    },
+    /// A majority has answered, and some have not granted it.
+    Lost {
+        /// Whether somebody has the lock, rather than several who want it a part of the members each.
+        held: bool,
+        took: Duration,
+    },
+    /// No majority has answered in time.
+    Unanswered {
+        error: Error,
+        /// Whether there is no use in asking again.
+        hopeless: bool,
+    },
+}
+
+/// An answer, and which request it is to.
+enum Heard {
+    Acquire(usize, Result<Answer, Error>),
+    Raise(usize, Result<Answer, Error>),
+}
+
+type Requests = FuturesUnordered<std::pin::Pin<Box<dyn Future<Output = Heard> + Send>>>;
+
+/// An id under which the lock is asked for. Dropped, it is undone at all members that may have granted it or may still do so.
+struct Attempt {
+    quorum: Arc<Quorum>,
+    key: LockKey,
+    id: HoldId,
+    count: Count,
+    grants: Grants,
+    kept: bool,
+}
+
+/// Asks all at once.
+pub(super) async fn attempt(quorum: &Arc<Quorum>, want: &Want, deadline: Instant) -> Outcome {
+    let (sent, sent_at) = (Instant::now(), BootInstant::now());
+    let (members, lease) = (quorum.members.len(), want.entry.lease);
+    let until = deadline.min(sent + quorum.patience(lease));
+    let id = quorum.next_attempt();
+    let asked = quorum.worth_asking(sent_at);
+    quorum.ledger.begin(&id, want.entry.clone(), asked, sent_at);
+    let mut attempt = Attempt {
+        quorum: Arc::clone(quorum),
+        key: want.key.clone(),
+        id,
+        count: Count::of(members),
+        grants: Grants::new(
+            members,
+            want.entry.mode == Mode::Write && want.key.kind().has_tokens(),
+        ),
+        kept: false,
+    };
+    let op = acquire(&attempt.id, &want.entry);
+    let requests = Requests::new();
+    for member in &quorum.members {
+        if asked.has(member.number) {
+            let asking = member.ask(&want.key, op.clone(), until);
+            requests.push(hear(asking, Heard::Acquire));
+        } else {
+            attempt.count.failed(member.excuse());
+        }
+    }
+    let (requests, won) = attempt.follow(requests, until).await;
+    if won && BootInstant::now() < sent_at + lease.saturating_sub(margin(lease)) {
+        return attempt.win(requests, sent_at);
+    }
+    let count = std::mem::replace(&mut attempt.count, Count::of(members));
+    attempt.lose(requests);
+    if !won && count.is_answered() {
+        let (held, took) = (count.is_held(), Instant::now() - sent);
+        return Outcome::Lost { held, took };
+    }
+    let (error, hopeless) = count.into_error();
+    Outcome::Unanswered { error, hopeless }
+}
+
+/// What each member is asked. There is no line at members: who is first at one is not at another.
+pub(super) fn acquire(id: &HoldId, entry: &Entry) -> Op {
+    Op::Acquire {
+        hold: id.clone(),
+        mode: entry.mode,
+        lease: entry.lease,
+        owner: entry.owner.clone(),
+        place: None,
+    }
+}
+
+fn hear(
+    asking: Asking<Result<Answer, Error>>,
+    kind: fn(usize, Result<Answer, Error>) -> Heard,
+) -> std::pin::Pin<Box<dyn Future<Output = Heard> + Send>> {
+    Box::pin(async move {
+        let (member, outcome) = asking.await;
+        kind(member, outcome)
+    })
+}
+
+impl Attempt {
+    /// Until it is decided; whether it has won. The other requests go on.
+    async fn follow(&mut self, mut requests: Requests, until: Instant) -> (Requests, bool) {
+        let majority = majority(self.quorum.members.len());
+        let mut second = None;
+        while let Some(heard) = requests.next().await {
+            let told = self.take(heard);
+            if self.grants.token.is_some() {
+                if told.count() > 0 {
+                    second.get_or_insert_with(BootInstant::now);
+                }
+                self.tell_token(&requests, told, until);
+                if self.grants.remembering() >= majority {
+                    if let Some(second) = second {
+                        metrics::command("raise", second);
+                    }
+                    return (requests, true);
+                }
+            } else if self.count.is_vain() && self.count.is_answered() {
+                // Otherwise it would not be known whether there is a majority at all.
+                break;
+            }
+        }
+        (requests, false)
+    }
+
+    /// Takes an answer in; to whom the token has to be told.
+    fn take(&mut self, heard: Heard) -> Members {
+        let (member, outcome) = match heard {
+            Heard::Raise(member, outcome) => {
+                if matches!(&outcome, Ok(answer) if answer.reply == Reply::Done) {
+                    self.grants.raised(member);
+                }
+                return Members::default();
+            }
+            Heard::Acquire(member, outcome) => (member, outcome),
+        };
+        match outcome {
+            Ok(answer) => {
+                let granted = match answer.reply {
+                    Reply::Granted(token) => Some(token),
+                    _ => None,
+                };
+                self.quorum
+                    .ledger
+                    .answered(&self.id, member, granted.is_some(), !answer.resent);
+                let Some(token) = granted else {
+                    self.count.no += 1;
+                    return self.grants.refused(member);
+                };
+                self.count.yes += 1;
+                self.grants.granted(member, token, &self.count)
+            }
+            Err(error) => {
+                self.count.failed(error);
+                Members::default()
+            }
+        }
+    }
+
+    /// The second round.
+    fn tell_token(&self, requests: &Requests, told: Members, until: Instant) {
+        let Some(token) = self.grants.token else {
+            return;
+        };
+        for number in told.iter() {
+            let op = Op::Raise {
+                hold: self.id.clone(),
+                token,
+            };
+            let asking = self.quorum.members[number].ask(&self.key, op, until);
+            requests.push(hear(asking, Heard::Raise));
+        }
+    }
+
+    /// The lock is held. What is still on its way is heard, so that those members hold it, too.
+    fn win(mut self, requests: Requests, sent_at: BootInstant) -> Outcome {
+        let others = self.grants.take_refused();
+        self.tell_token(
+            &requests,
+            others,
+            Instant::now() + self.quorum.response_timeout,
+        );
+        let Some(token) = self.grants.token else {
+            unreachable!("a majority has named it");
+        };
+        self.kept = true;
+        self.quorum.ledger.won(&self.id, token);
+        self.quorum.pauses.calm(self.key.slot());
+        let id = self.id.clone();
+        self.linger(requests);
+        Outcome::Won { id, token, sent_at }
+    }
+
+    /// Others go first: whoever has granted it is told at once, the rest when they have answered.
+    fn lose(self, requests: Requests) {
+        self.forget_granted();
+        self.linger(requests);
+    }
+
+    fn forget_granted(&self) {
+        let ledger = &self.quorum.ledger;
+        if let Some(entry) = ledger.get(&self.id) {
+            let granted = ledger.take_granted(&self.id);
+            let none = |_| Stray::None;
+            self.quorum
+                .forget_at(granted, &self.key, &self.id, &entry, none);
+        }
+    }
+
+    /// Hears the rest in the background.
+    fn linger(mut self, mut requests: Requests) {
+        if requests.is_empty() {
+            return;
+        }
+        tasks::spawn(async move {
+            while let Some(heard) = requests.next().await {
+                let told = self.take(heard);
+                if self.kept {
+                    let until = Instant::now() + self.quorum.response_timeout;
+                    self.tell_token(&requests, told, until);
+                } else {
+                    self.forget_granted();
+                }
+            }
+        });
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        if let Some(entry) = self.quorum.ledger.end(&self.id) {
+            let stray = |member| {
+                if entry.open.has(member) {
+                    Stray::Possible
+                } else {
+                    Stray::None
+                }
+            };
+            self.quorum
+                .forget_at(entry.asked, &self.key, &self.id, &entry, stray);
+        }
+    }
+}

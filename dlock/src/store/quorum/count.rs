@@ -1,0 +1,148 @@
+//! What the answers of members come to.
+
+use super::members::majority;
+use crate::error::{Error, ErrorKind, Step};
+
+/// The answers so far.
+#[derive(Debug)]
+pub(super) struct Count {
+    members: usize,
+    /// Those that say yes: granted, renewed, released.
+    pub(super) yes: usize,
+    /// Those that say no, and those that are known to have nothing to say yes to.
+    pub(super) no: usize,
+    failed: usize,
+    /// Why those failed, preferably with reason.
+    last: Option<Error>,
+    /// How many have refused for a reason that no waiting removes.
+    hopeless: usize,
+}
+
+impl Count {
+    pub(super) fn of(members: usize) -> Self {
+        Self {
+            members,
+            yes: 0,
+            no: 0,
+            failed: 0,
+            last: None,
+            hopeless: 0,
+        }
+    }
+
+    pub(super) fn failed(&mut self, error: Error) {
+        self.failed += 1;
+        let hopeless = !(error.is_unavailable() || error.is_timeout());
+        self.hopeless += usize::from(hopeless);
+        if self.last.is_none() || hopeless || self.hopeless == 0 && !error.is_timeout() {
+            self.last = Some(error);
+        }
+    }
+
+    fn majority(&self) -> usize {
+        majority(self.members)
+    }
+
+    /// A majority says yes.
+    pub(super) fn is_yes(&self) -> bool {
+        self.yes >= self.majority()
+    }
+
+    /// So many say no that the others are no majority.
+    pub(super) fn is_no(&self) -> bool {
+        self.members - self.no < self.majority()
+    }
+
+    /// Whatever the others answer, no majority will say yes.
+    pub(super) fn is_vain(&self) -> bool {
+        self.members - self.no - self.failed < self.majority()
+    }
+
+    /// A majority has answered.
+    pub(super) fn is_answered(&self) -> bool {
+        self.yes + self.no >= self.majority()
+    }
+
+    /// A majority is held by others, rather than divided among those who want it.
+    pub(super) fn is_held(&self) -> bool {
+        self.no >= self.majority()
+    }
+
+    /// Why there is no majority, and whether it is no use to try again.
+    pub(super) fn into_error(self) -> (Error, bool) {
+        let (answered, majority) = (self.yes + self.no, self.majority());
+        let vain = self.members - self.hopeless < majority;
+        match self.last {
+            Some(error) if vain => (error, true),
+            last => {
+                let message = format!(
+                    "{answered} of {} servers of the quorum answered in time, and {majority} have to",
+                    self.members
+                );
+                // Silence may mean that there was too little time.
+                let silence = ErrorKind::Timeout(Step::Request);
+                let kind = match &last {
+                    Some(last) if last.is_timeout() => silence,
+                    _ => ErrorKind::Unavailable,
+                };
+                let error = match last {
+                    Some(last) => Error::with_cause(
+                        kind,
+                        format!("{message}; of the others one says: {last}"),
+                        &last,
+                    ),
+                    None => Error::new(kind, message),
+                };
+                (error, false)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Count;
+    use crate::error::{Error, ErrorKind};
+
+    fn error(kind: ErrorKind) -> Error {
+        Error::new(kind, "why")
+    }
+
+    #[test]
+    fn a_majority_decides() {
+        let mut count = Count::of(5);
+        (count.yes, count.no) = (2, 2);
+        assert!(!count.is_yes() && !count.is_no() && !count.is_vain() && count.is_answered());
+        count.failed(error(ErrorKind::Unavailable));
+        assert!(count.is_vain() && !count.is_no());
+        count.no += 1;
+        assert!(count.is_no() && count.is_held());
+        let mut even = Count::of(4);
+        even.yes = 2;
+        assert!(!even.is_yes());
+        even.no = 2;
+        assert!(even.is_no() && !even.is_held());
+    }
+
+    #[test]
+    fn an_error_says_how_many_answered() {
+        let mut count = Count::of(5);
+        count.yes = 2;
+        for _ in 0..3 {
+            count.failed(error(ErrorKind::Unavailable));
+        }
+        let (error, hopeless) = count.into_error();
+        assert!(error.is_unavailable() && !hopeless);
+        assert!(error.to_string().starts_with("2 of 5 servers"), "{error}");
+    }
+
+    #[test]
+    fn a_majority_that_refuses_for_good_is_not_asked_again() {
+        let mut count = Count::of(3);
+        count.failed(error(ErrorKind::Unauthorized));
+        count.failed(error(ErrorKind::Unavailable));
+        count.failed(error(ErrorKind::Unauthorized));
+        let (error, hopeless) = count.into_error();
+        assert!(error.is_unauthorized() && hopeless);
+    }
+}

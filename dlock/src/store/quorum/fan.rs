@@ -1,0 +1,124 @@
+//! One operation on a hold, told to all members that may have it.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use super::count::Count;
+use super::member::Asking;
+use super::members::Members;
+use super::quorum::ORIGIN;
+use super::quorum::Quorum;
+use crate::clock::BootInstant;
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::protocol::{HoldId, Reply};
+use crate::store::Answer;
+
+/// Requests under way, and what they have come to so far.
+pub(super) struct Fan {
+    pub(super) quorum: Arc<Quorum>,
+    pub(super) key: LockKey,
+    pub(super) id: HoldId,
+    requests: FuturesUnordered<Asking<Result<Answer, Error>>>,
+    pub(super) count: Count,
+    /// Those that have not answered.
+    pub(super) silent: Members,
+    /// Those that have it no more.
+    pub(super) without: Members,
+    /// Whether what is told ends the hold.
+    ends: bool,
+    sent_at: BootInstant,
+}
+
+impl Fan {
+    pub(super) fn new(quorum: &Arc<Quorum>, key: &LockKey, id: &HoldId, ends: bool) -> Self {
+        Self {
+            quorum: Arc::clone(quorum),
+            key: key.clone(),
+            id: id.clone(),
+            requests: FuturesUnordered::new(),
+            count: Count::of(quorum.members.len()),
+            silent: Members::default(),
+            without: Members::default(),
+            ends,
+            sent_at: BootInstant::now(),
+        }
+    }
+
+    /// A member is asked.
+    pub(super) fn ask(&mut self, member: usize, asking: Asking<Result<Answer, Error>>) {
+        self.silent.put(member);
+        self.requests.push(asking);
+    }
+
+    /// A member is not asked, as it has nothing to do with the hold.
+    pub(super) fn pass_by(&mut self, member: usize) {
+        self.count.no += 1;
+        self.without.put(member);
+    }
+
+    /// A member would have to be asked, and does not answer.
+    pub(super) fn give_up_on(&mut self, member: usize, error: Error) {
+        self.silent.put(member);
+        self.count.failed(error);
+    }
+
+    /// The next answer; whether there was one more.
+    pub(super) async fn hear(&mut self) -> bool {
+        let Some((member, outcome)) = self.requests.next().await else {
+            return false;
+        };
+        match outcome {
+            Ok(answer) => {
+                self.silent.take(member);
+                // An earlier copy of what ends a hold may have ended it.
+                let is_done = answer.reply != Reply::Gone || self.ends && answer.resent;
+                if is_done {
+                    self.count.yes += 1;
+                } else {
+                    self.count.no += 1;
+                    self.without.put(member);
+                }
+            }
+            Err(error) => self.count.failed(error),
+        }
+        true
+    }
+
+    /// What the answers come to, as soon as that is certain.
+    pub(super) async fn decide(&mut self) -> Option<Reply> {
+        loop {
+            if self.count.is_yes() {
+                return Some(Reply::Done);
+            }
+            if self.count.is_no() {
+                return Some(Reply::Gone);
+            }
+            if !self.hear().await {
+                return None;
+            }
+        }
+    }
+
+    /// The answer of the quorum.
+    pub(super) fn answer(&mut self, reply: Option<Reply>) -> Result<Answer, Error> {
+        let members = self.quorum.members.len();
+        let count = std::mem::replace(&mut self.count, Count::of(members));
+        match reply {
+            Some(reply) => Ok(answer(reply, self.sent_at)),
+            None => Err(count.into_error().0),
+        }
+    }
+}
+
+/// An answer for which no single server stands.
+pub(super) fn answer(reply: Reply, sent_at: BootInstant) -> Answer {
+    Answer {
+        reply,
+        from: ORIGIN,
+        sent_at,
+        resent: false,
+    }
+}

@@ -1,0 +1,138 @@
+//! Which members may have recorded a hold.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::members::Members;
+use crate::clock::BootInstant;
+use crate::mode::Mode;
+use crate::protocol::HoldId;
+use crate::random::HashMap;
+use crate::sync::Mutex;
+use crate::token::ServerToken;
+
+/// From how many entries on those that are over are looked for.
+const CROWD: usize = 64;
+
+/// A hold of this client, or an attempt.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) mode: Mode,
+    pub(super) lease: Duration,
+    pub(super) owner: Option<Arc<str>>,
+    /// The token it was handed out with; none while it is an attempt.
+    pub(super) token: Option<ServerToken>,
+    /// To whom an acquire was sent, unless they have refused it.
+    pub(super) asked: Members,
+    /// Those of them whose acquire, or a copy of it, may still arrive.
+    pub(super) open: Members,
+    /// Those that have given it back already.
+    pub(super) freed: Members,
+    /// Whether it is being given back.
+    ended: bool,
+    /// When it can matter no more.
+    until: BootInstant,
+}
+
+impl Entry {
+    pub(super) fn new(mode: Mode, lease: Duration, owner: Option<Arc<str>>) -> Self {
+        Self {
+            mode,
+            lease,
+            owner,
+            token: None,
+            asked: Members::default(),
+            open: Members::default(),
+            freed: Members::default(),
+            ended: false,
+            until: BootInstant::from_nanos(0),
+        }
+    }
+
+    fn ask(&mut self, member: usize) {
+        self.asked.put(member);
+        self.open.put(member);
+    }
+}
+
+/// The holds of this client, for as long as they may be recorded anywhere. What is to be sent is noted before it is.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    entries: Mutex<HashMap<HoldId, Entry>>,
+}
+
+impl Ledger {
+    /// An attempt begins, and asks these.
+    pub(super) fn begin(&self, id: &HoldId, mut entry: Entry, members: Members, now: BootInstant) {
+        members.iter().for_each(|member| entry.ask(member));
+        entry.until = now + 2 * entry.lease;
+        let mut entries = self.entries.lock();
+        if entries.len() >= CROWD && entries.len() == entries.capacity() {
+            // Those of holds that were lost, and given back by nobody.
+            entries.retain(|_, entry| entry.until > now);
+        }
+        entries.insert(id.clone(), entry);
+    }
+
+    /// A member has answered the acquire; `settled` if no copy of it can come.
+    pub(super) fn answered(&self, id: &HoldId, member: usize, granted: bool, settled: bool) {
+        if let Some(entry) = self.entries.lock().get_mut(id)
+            && settled
+        {
+            entry.open.take(member);
+            if !granted {
+                entry.asked.take(member);
+            }
+        }
+    }
+
+    /// The attempt has won.
+    pub(super) fn won(&self, id: &HoldId, token: ServerToken) {
+        if let Some(entry) = self.entries.lock().get_mut(id) {
+            entry.token = Some(token);
+        }
+    }
+
+    pub(super) fn get(&self, id: &HoldId) -> Option<Entry> {
+        self.entries.lock().get(id).cloned()
+    }
+
+    /// The hold has been renewed: it will matter for longer. Whether it is still one.
+    pub(super) fn extend(&self, id: &HoldId, now: BootInstant) -> bool {
+        let mut entries = self.entries.lock();
+        let entry = entries.get_mut(id);
+        entry
+            .map(|entry| entry.until = now + 2 * entry.lease)
+            .is_some()
+    }
+
+    /// A member without the hold is asked to record it; the hold, if it is still one.
+    pub(super) fn ask_again(&self, id: &HoldId, member: usize) -> Option<Entry> {
+        let mut entries = self.entries.lock();
+        let entry = entries.get_mut(id).filter(|entry| !entry.ended)?;
+        entry.ask(member);
+        Some(entry.clone())
+    }
+
+    /// Those who have granted a lost attempt for certain: they are told now.
+    pub(super) fn take_granted(&self, id: &HoldId) -> Members {
+        let mut entries = self.entries.lock();
+        let Some(entry) = entries.get_mut(id) else {
+            return Members::default();
+        };
+        let granted = entry.asked.without(entry.open);
+        entry.asked = entry.open;
+        granted
+    }
+
+    /// The end of a hold, or of an attempt.
+    pub(super) fn end(&self, id: &HoldId) -> Option<Entry> {
+        self.entries.lock().remove(id)
+    }
+
+    /// Those who were to give it back have not been enough: somebody will try again.
+    pub(super) fn end_later(&self, id: &HoldId, mut entry: Entry) {
+        entry.ended = true;
+        self.entries.lock().insert(id.clone(), entry);
+    }
+}

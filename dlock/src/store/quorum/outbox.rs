@@ -1,0 +1,116 @@
+//! What a member has still to be told although nobody waits for that.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use tokio::sync::Notify;
+
+use super::member::Member;
+use crate::clock::{BootInstant, Instant, sleep};
+use crate::key::LockKey;
+use crate::protocol::{HoldId, Op};
+use crate::random::{self, HashMap};
+use crate::sync::Mutex;
+use crate::tasks::Place;
+
+/// How many are told at the same time.
+const ABREAST: usize = 64;
+/// How long one try may take.
+const TRY: Duration = Duration::from_secs(1);
+/// Between tries.
+const PAUSE: std::ops::Range<u64> = 20..200;
+
+/// Something to be told, until it is answered or cannot matter any more.
+#[derive(Debug)]
+pub(super) struct Letter {
+    pub(super) key: LockKey,
+    pub(super) op: Op,
+    pub(super) until: BootInstant,
+}
+
+/// The letters to one member, one about each hold at most.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    letters: Mutex<Letters>,
+    /// All that could be delivered has been.
+    delivered: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Letters {
+    by_hold: HashMap<HoldId, Letter>,
+    /// Whether a task delivers them.
+    running: bool,
+}
+
+impl Member {
+    /// Has this told, as soon as it can be, by a task on the runtime that never ends.
+    pub(super) fn post(self: &Arc<Self>, hold: HoldId, letter: Letter) {
+        let mut letters = self.outbox.letters.lock();
+        letters.by_hold.insert(hold, letter);
+        if !std::mem::replace(&mut letters.running, true) {
+            Place::own().spawn(deliver(Arc::clone(self)));
+        }
+    }
+
+    /// Completes when nothing is left to tell that could be told now.
+    pub(super) async fn delivered(&self) {
+        loop {
+            let delivered = self.outbox.delivered.notified();
+            if !self.outbox.letters.lock().running || self.health.is_down(BootInstant::now()) {
+                return;
+            }
+            delivered.await;
+        }
+    }
+}
+
+async fn deliver(member: Arc<Member>) {
+    loop {
+        let letters = {
+            let mut letters = member.outbox.letters.lock();
+            let now = BootInstant::now();
+            letters
+                .by_hold
+                .retain(|_, letter| letter.until > now && !member.is_closed());
+            letters.running = !letters.by_hold.is_empty();
+            match letters.by_hold.keys().next().cloned() {
+                // One is enough to find out whether it has come back.
+                Some(first) if member.health.is_down(now) => {
+                    letters.by_hold.remove_entry(&first).into_iter().collect()
+                }
+                _ => std::mem::take(&mut letters.by_hold),
+            }
+        };
+        if letters.is_empty() {
+            member.outbox.delivered.notify_waiters();
+            return;
+        }
+        let told = stream::iter(letters).map(|(hold, letter)| {
+            let member = &member;
+            async move {
+                let until = Instant::now() + TRY;
+                let outcome = member.call(&letter.key, &letter.op, until).await;
+                outcome.is_err().then_some((hold, letter))
+            }
+        });
+        let left: Vec<_> = told
+            .buffer_unordered(ABREAST)
+            .filter_map(std::future::ready)
+            .collect()
+            .await;
+        if left.is_empty() {
+            continue;
+        }
+        member.outbox.delivered.notify_waiters();
+        {
+            let mut letters = member.outbox.letters.lock();
+            for (hold, letter) in left {
+                // One that came meanwhile knows better.
+                letters.by_hold.entry(hold).or_insert(letter);
+            }
+        }
+        sleep(Duration::from_millis(random::u64(PAUSE))).await;
+    }
+}

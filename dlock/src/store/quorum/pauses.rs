@@ -1,0 +1,99 @@
+//! How long to wait before the next attempt.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use crate::random;
+use crate::slot::Slot;
+
+/// How often a lock is asked for that others hold, in milliseconds.
+const POLL: std::ops::Range<u64> = 5..40;
+/// How much longer than an attempt the pause after the sixth collision may be.
+const HIGHEST: u8 = 6;
+/// The shortest time that is taken for an attempt's.
+const SHORTEST: Duration = Duration::from_millis(1);
+/// The longest pause: no waiter sleeps for longer than a heartbeat.
+const LONGEST: Duration = Duration::from_millis(250);
+/// Locks with this many slots between them share what was learnt.
+const PLACES: usize = 256;
+
+/// How crowded locks are: attempts that meet share the members out among them, so that nobody has a majority. All of them
+/// withdraw, and each comes back at a random time, of a span that doubles each time that this happens again.
+#[derive(Debug)]
+pub(super) struct Pauses {
+    collisions: Box<[AtomicU8]>,
+}
+
+impl Pauses {
+    pub(super) fn new() -> Self {
+        Self {
+            collisions: (0..PLACES).map(|_| AtomicU8::new(0)).collect(),
+        }
+    }
+
+    fn of(&self, slot: Slot) -> &AtomicU8 {
+        &self.collisions[usize::from(slot.as_u16()) % PLACES]
+    }
+
+    /// After an attempt that took so long and met others.
+    pub(super) fn after_collision(&self, slot: Slot, took: Duration) -> Duration {
+        let before = self.of(slot);
+        let collisions = before.load(Ordering::Relaxed).min(HIGHEST);
+        before.store((collisions + 1).min(HIGHEST), Ordering::Relaxed);
+        let span = took.max(SHORTEST) * 2 * (1 << collisions);
+        span.mul_f64(random::f64() + 0.1).min(LONGEST)
+    }
+
+    /// The lock is somebody's: to be asked for again after a while.
+    pub(super) fn while_held(&self, slot: Slot) -> Duration {
+        self.calm(slot);
+        Duration::from_millis(random::u64(POLL))
+    }
+
+    /// Somebody has got it.
+    pub(super) fn calm(&self, slot: Slot) {
+        let before = self.of(slot);
+        let collisions = before.load(Ordering::Relaxed);
+        if collisions > 0 {
+            before.store(collisions - 1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// For how long a process stays away from a lock that it gives up at the end of its slice, if it does: those who poll
+/// come by meanwhile.
+pub(super) fn aside() -> Option<Duration> {
+    // Not each time: who polls for it cannot tell that it does.
+    (random::u64(0..4) == 0).then(|| Duration::from_millis(random::u64(POLL.end / 2..POLL.end)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{LONGEST, Pauses};
+    use crate::slot::Slot;
+
+    #[test]
+    fn pauses_grow_with_collisions_and_end_with_them() {
+        let (pauses, slot) = (Pauses::new(), Slot::of("a"));
+        let took = Duration::from_millis(4);
+        let most = |pauses: &Pauses| {
+            let one = pauses.after_collision(slot, took);
+            pauses.calm(slot);
+            one
+        };
+        for _ in 0..100 {
+            assert!(most(&pauses) < 3 * took);
+        }
+        for _ in 0..10 {
+            pauses.after_collision(slot, took);
+        }
+        let longest = (0..100).map(|_| most(&pauses)).max();
+        assert!(longest > Some(8 * took) && longest <= Some(LONGEST));
+        for _ in 0..10 {
+            pauses.calm(slot);
+        }
+        assert!(most(&pauses) < 3 * took);
+    }
+}

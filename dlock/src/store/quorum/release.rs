@@ -1,0 +1,144 @@
+//! Giving a hold back, or its end.
+
+use std::sync::Arc;
+
+use super::fan::{Fan, answer};
+use super::ledger::Entry;
+use super::members::Members;
+use super::outbox::Letter;
+use super::quorum::Quorum;
+use crate::clock::{BootInstant, Instant, timeout_at};
+use crate::error::Error;
+use crate::key::LockKey;
+use crate::mode::Mode;
+use crate::protocol::{Extent, HoldId, Op, Reply, Stray, validity};
+use crate::store::Answer;
+use crate::tasks;
+
+/// The end of a hold, told to all who may have it. Those that have not answered when it is dropped are told in the
+/// background, for as long as the hold could last there.
+struct Ending {
+    fan: Fan,
+    op: Op,
+    entry: Entry,
+    /// Whether a majority has answered, so that nobody asks again.
+    decided: bool,
+}
+
+impl Quorum {
+    /// Carries out a release, an abandon, or a renewal that gives a hold its end.
+    pub(super) async fn end(
+        self: &Arc<Self>,
+        key: &LockKey,
+        hold: &HoldId,
+        op: &Op,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        let known = self.ledger.end(hold);
+        let entry = known.unwrap_or_else(|| self.stranger(op));
+        let mut ending = Ending {
+            fan: Fan::new(self, key, hold, true),
+            op: op.clone(),
+            entry,
+            decided: false,
+        };
+        ending.begin(deadline);
+        let reply = ending.fan.decide().await;
+        ending.decided = reply.is_some();
+        let answer = ending.fan.answer(reply);
+        if ending.decided {
+            tasks::spawn(async move { while ending.fan.hear().await {} });
+        }
+        answer
+    }
+
+    /// Waits until what is to be undone has been, where that can be: an acquire that was given up is no hold yet, and its
+    /// attempts undo themselves.
+    pub(super) async fn undone(&self, deadline: Instant) -> Answer {
+        let sent_at = BootInstant::now();
+        let all = async {
+            for member in &self.members {
+                member.delivered().await;
+            }
+        };
+        let _ = timeout_at(deadline, all).await;
+        answer(Reply::Done, sent_at)
+    }
+
+    /// A hold of another client may be anywhere.
+    fn stranger(&self, op: &Op) -> Entry {
+        let lease = match op {
+            Op::Release { lease, .. } | Op::Renew { lease, .. } => *lease,
+            _ => validity(self.response_timeout),
+        };
+        let mut entry = Entry::new(Mode::Write, lease, None);
+        entry.asked = Members::first(self.members.len());
+        entry
+    }
+}
+
+impl Ending {
+    fn begin(&mut self, deadline: Instant) {
+        let quorum = Arc::clone(&self.fan.quorum);
+        let now = BootInstant::now();
+        self.fan.count.yes = self.entry.freed.count();
+        for member in &quorum.members {
+            let number = member.number;
+            if self.entry.freed.has(number) {
+                continue;
+            }
+            if !self.entry.asked.has(number) {
+                self.fan.pass_by(number);
+            } else if member.is_worth_asking(now) {
+                let asking = member.ask(&self.fan.key, self.op_for(number), deadline);
+                self.fan.ask(number, asking);
+            } else {
+                self.fan.give_up_on(number, member.excuse());
+            }
+        }
+    }
+
+    /// What a member is told: where an acquire may still arrive, also that it is to have no effect.
+    fn op_for(&self, member: usize) -> Op {
+        let mut op = self.op.clone();
+        if self.entry.open.has(member)
+            && let Op::Release { stray, .. }
+            | Op::Abandon { stray, .. }
+            | Op::Renew {
+                extent: Extent::Exactly { stray },
+                ..
+            } = &mut op
+        {
+            *stray = Stray::Possible;
+        }
+        op
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let Fan {
+            quorum,
+            key,
+            id,
+            silent,
+            without,
+            ..
+        } = &self.fan;
+        let lease = self.entry.lease + 2 * validity(quorum.response_timeout);
+        for number in silent.iter() {
+            let letter = Letter {
+                key: key.clone(),
+                op: self.op_for(number),
+                until: BootInstant::now() + lease,
+            };
+            quorum.members[number].post(id.clone(), letter);
+        }
+        if !self.decided {
+            let mut entry = self.entry.clone();
+            entry.freed = entry.asked.without(*silent).without(*without);
+            entry.asked = *silent;
+            quorum.ledger.end_later(id, entry);
+        }
+    }
+}

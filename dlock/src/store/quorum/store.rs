@@ -1,0 +1,241 @@
+//! The store: what is asked for, and which way it goes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+
+use super::attempt::{Outcome, Want, attempt};
+use super::fan::answer;
+use super::ledger::Entry;
+use super::merge::{merge, merge_certain};
+use super::open::{Site, open};
+use super::pauses::aside;
+use super::quorum::Quorum;
+use crate::clock::{BootInstant, Instant, sleep, sleep_until};
+use crate::error::{Error, ErrorKind};
+use crate::key::LockKey;
+use crate::mode::Mode;
+use crate::protocol::{ClientId, Extent, HoldId, LockInfo, Op, Reply, Stray};
+use crate::store::{Answer, ScriptLoad};
+
+/// How often who does not wait tries a lock that nobody seems to have.
+const TRIES: u32 = 6;
+/// How many operations of a batch are under way at the same time.
+const ABREAST: usize = 64;
+
+/// Locks on a majority of several servers.
+#[derive(Debug)]
+pub(crate) struct QuorumStore {
+    quorum: Arc<Quorum>,
+}
+
+impl QuorumStore {
+    /// Reaches a majority of the members by `deadline`, and takes no longer than `grace` for the others.
+    pub(crate) async fn open(
+        sites: Vec<Site>,
+        client: &ClientId,
+        (deadline, grace): (Instant, Duration),
+        response_timeout: Duration,
+    ) -> Result<Self, Error> {
+        let quorum = open(sites, client, (deadline, grace), response_timeout).await?;
+        Ok(Self { quorum })
+    }
+
+    /// Carries out an operation on a lock; an error if no majority has answered by `deadline`.
+    pub(crate) async fn call(
+        &self,
+        key: &LockKey,
+        op: &Op,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        let quorum = &self.quorum;
+        match op {
+            Op::Acquire {
+                mode,
+                lease,
+                owner,
+                place,
+                ..
+            } => {
+                let want = Want {
+                    key: key.clone(),
+                    entry: Entry::new(*mode, *lease, owner.clone()),
+                };
+                self.acquire(&want, place.is_some(), deadline).await
+            }
+            Op::Renew {
+                hold,
+                lease,
+                extent: Extent::Longer,
+            } => quorum.renew(key, hold, *lease, deadline).await,
+            Op::Abandon { hold, .. } if *hold.client() != quorum.client => {
+                Ok(quorum.undone(deadline).await)
+            }
+            Op::Release { hold, .. } | Op::Abandon { hold, .. } | Op::Renew { hold, .. } => {
+                quorum.end(key, hold, op, deadline).await
+            }
+            Op::Yield {
+                hold, lease, stray, ..
+            } => self.step_aside(key, hold, (*lease, *stray), deadline).await,
+            Op::Inspect => {
+                let sent_at = BootInstant::now();
+                let infos = self.inspect(key, deadline).await?;
+                let info = merge(infos, quorum.members.len());
+                Ok(answer(Reply::Info(info), sent_at))
+            }
+            Op::Raise { .. } => Err(Error::new(
+                ErrorKind::Server,
+                "a quorum takes over no tokens of others",
+            )),
+        }
+    }
+
+    /// Until it is granted, or somebody else has it.
+    async fn acquire(&self, want: &Want, waits: bool, deadline: Instant) -> Result<Answer, Error> {
+        let (quorum, slot) = (&self.quorum, want.key.slot());
+        let mut tries = 0;
+        loop {
+            let begun = BootInstant::now();
+            let (held, took) = match attempt(quorum, want, deadline).await {
+                Outcome::Won { id, token, sent_at } => {
+                    return Ok(answer(Reply::GrantedAs(id, token), sent_at));
+                }
+                Outcome::Unanswered { error, hopeless } => {
+                    if hopeless || !quorum.pause(deadline).await {
+                        return Err(error);
+                    }
+                    continue;
+                }
+                Outcome::Lost { held, took } => (held, took),
+            };
+            tries += 1;
+            let retry = if held {
+                quorum.pauses.while_held(slot)
+            } else {
+                quorum.pauses.after_collision(slot, took)
+            };
+            if waits {
+                if self.would_deadlock(want, deadline).await {
+                    return Ok(answer(Reply::WouldDeadlock, begun));
+                }
+                let (last, now) = (None, 0);
+                return Ok(answer(Reply::Queued { retry, last, now }, begun));
+            }
+            if held || tries == TRIES || Instant::now() + retry >= deadline {
+                return Ok(answer(Reply::Busy(retry), begun));
+            }
+            sleep(retry).await;
+        }
+    }
+
+    /// Whether an owner who reads waits for others who read, one of whom may wait for this one.
+    async fn would_deadlock(&self, want: &Want, deadline: Instant) -> bool {
+        let Some(owner) = want.entry.owner.as_deref() else {
+            return false;
+        };
+        if want.entry.mode != Mode::Write {
+            return false;
+        }
+        let Ok(infos) = self.inspect(&want.key, deadline).await else {
+            return false;
+        };
+        let info = merge_certain(infos, self.quorum.members.len());
+        let is_own = |own: &Option<String>| own.as_deref() == Some(owner);
+        let reads = |mode: Mode| mode == Mode::Read;
+        info.holders
+            .iter()
+            .any(|hold| is_own(&hold.owner) && reads(hold.mode))
+            && info.holders.iter().any(|hold| !is_own(&hold.owner))
+    }
+
+    /// At the end of a slice others have their chance: nobody knows whether there are any.
+    async fn step_aside(
+        &self,
+        key: &LockKey,
+        hold: &HoldId,
+        (lease, stray): (Duration, Stray),
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        let mode = self.quorum.ledger.get(hold).map(|entry| entry.mode);
+        if mode == Some(Mode::Read) {
+            return Ok(answer(Reply::Done, BootInstant::now()));
+        }
+        let release = Op::Release {
+            hold: hold.clone(),
+            lease,
+            stray,
+        };
+        let answer = self.quorum.end(key, hold, &release, deadline).await?;
+        if let Some(pause) = aside() {
+            sleep_until(deadline.min(Instant::now() + pause)).await;
+        }
+        Ok(answer)
+    }
+
+    async fn inspect(&self, key: &LockKey, deadline: Instant) -> Result<Vec<LockInfo>, Error> {
+        let infos = self.quorum.poll(deadline, |member, until| {
+            let key = key.clone();
+            async move {
+                match member.call(&key, &Op::Inspect, until).await?.reply {
+                    Reply::Info(info) => Ok(info),
+                    _ => Err(Error::unexpected_reply(key.name())),
+                }
+            }
+        });
+        infos.await
+    }
+
+    /// Carries out many operations, and tells of each by its place in the batch.
+    pub(crate) async fn call_batch(
+        &self,
+        batch: &[(LockKey, Op)],
+        deadline: Instant,
+        mut tell: impl FnMut(usize, Result<Answer, Error>),
+    ) {
+        let mut answers = stream::iter(0..batch.len())
+            .map(|index| async move {
+                let (key, op) = &batch[index];
+                (index, self.call(key, op, deadline).await)
+            })
+            .buffer_unordered(ABREAST);
+        while let Some((index, answer)) = answers.next().await {
+            tell(index, answer);
+        }
+    }
+
+    /// The keys of all locks that start with `stem`, at any member.
+    pub(crate) async fn keys(&self, stem: &str, deadline: Instant) -> Result<Vec<String>, Error> {
+        let keys = self.quorum.poll(deadline, |member, until| {
+            let stem = stem.to_owned();
+            async move { member.keys(&stem, until).await }
+        });
+        let mut keys = keys.await?.concat();
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys)
+    }
+
+    /// What all members together have done so far.
+    pub(crate) async fn script_load(&self, deadline: Instant) -> Result<ScriptLoad, Error> {
+        let loads = self.quorum.poll(deadline, |member, until| async move {
+            member.script_load(until).await
+        });
+        let mut sum = ScriptLoad::default();
+        for load in loads.await? {
+            sum.servers += load.servers;
+            sum.calls += load.calls;
+            sum.micros += load.micros;
+        }
+        Ok(sum)
+    }
+
+    /// Ends the background tasks and closes the connections, once what is queued has been told where it can be.
+    pub(crate) async fn shutdown(&self) {
+        let until = Instant::now() + self.quorum.response_timeout;
+        self.quorum.undone(until).await;
+        for member in &self.quorum.members {
+            member.shutdown().await;
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The judge's rules, without sockets: who is in the room, who must not be, and what the key has to say about it.
+
+use crate::clock::Moment;
+
+/// Names a process: those that replace it have numbers of their own.
+pub(crate) type Process = usize;
+
+/// Somebody who said that it has the lock, and for how long that is certain.
+#[derive(Clone, Debug)]
+pub(crate) struct Stay {
+    number: u64,
+    process: Process,
+    token: String,
+    until: Moment,
+}
+
+/// How a release ended, as the library says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    Done,
+    Refused,
+}
+
+/// Who is in the room, by the judge's clock. Nobody leaves by dying: the lease has to be over.
+#[derive(Debug, Default)]
+pub(crate) struct Court {
+    stays: Vec<Stay>,
+    /// Processes whose stay was over when another entered, until they release.
+    overtaken: Vec<Process>,
+    entered: u64,
+    violations: Vec<String>,
+}
+
+impl Court {
+    /// A process has the lock, or has extended it, for certain until `until`.
+    pub(crate) fn enter(&mut self, process: Process, token: &str, until: Moment, now: Moment) {
+        self.stays.retain(|stay| {
+            let over = stay.until <= now;
+            if over && stay.process != process && !self.overtaken.contains(&stay.process) {
+                self.overtaken.push(stay.process);
+            }
+            !over
+        });
+        if until <= now {
+            return;
+        }
+        if let Some(own) = self.stays.iter_mut().find(|stay| stay.process == process) {
+            own.until = until;
+            return;
+        }
+        for other in &self.stays {
+            self.violations.push(format!(
+                "process {process} entered with {token} while {} of process {} had {} ms left",
+                other.token,
+                other.process,
+                other.until.since(now).as_millis()
+            ));
+        }
+        self.entered += 1;
+        self.stays.push(Stay {
+            number: self.entered,
+            process,
+            token: token.to_owned(),
+            until,
+        });
+    }
+
+    /// A process is about to release.
+    pub(crate) fn leave(&mut self, process: Process) {
+        self.stays.retain(|stay| stay.process != process);
+    }
+
+    /// A process has tried to release what it had.
+    pub(crate) fn released(&mut self, process: Process, release: Release) {
+        let overtaken = self.is_overtaken(process);
+        self.overtaken.retain(|other| *other != process);
+        if overtaken && release == Release::Done {
+            let text = format!("process {process} was told that it had released what another had");
+            self.violations.push(text);
+        }
+    }
+
+    /// A process was told that it had extended or released what it no longer had.
+    pub(crate) fn not_refused(&mut self, process: Process) {
+        let text = format!("process {process} was told that it had changed what it had given back");
+        self.violations.push(text);
+    }
+
+    /// Whether others have entered since the process' lease was over.
+    pub(crate) fn is_overtaken(&self, process: Process) -> bool {
+        self.overtaken.contains(&process)
+    }
+
+    /// Who is in the room, before the key is read.
+    pub(crate) fn holder(&self, now: Moment) -> Option<Stay> {
+        let mut present = self.stays.iter().filter(|stay| stay.until > now);
+        present.next().cloned()
+    }
+
+    /// What the key said, if the holder has been there all the time.
+    pub(crate) fn seen(&mut self, holder: &Stay, value: Option<&str>, now: Moment) {
+        let stay = self.stays.iter().find(|stay| stay.number == holder.number);
+        // It may have gone, or been extended meanwhile.
+        let Some(stay) = stay.filter(|stay| stay.until > now) else {
+            return;
+        };
+        if value == Some(stay.token.as_str()) {
+            return;
+        }
+        let text = format!(
+            "{} of process {} was taken from it {} ms before its end: the key has {}",
+            stay.token,
+            stay.process,
+            stay.until.since(now).as_millis(),
+            value.unwrap_or("nothing")
+        );
+        self.violations.push(text);
+        // Once is enough.
+        let number = holder.number;
+        self.stays.retain(|stay| stay.number != number);
+    }
+
+    /// Something else that must not be.
+    pub(crate) fn object(&mut self, text: String) {
+        self.violations.push(text);
+    }
+
+    pub(crate) fn violations(&self) -> &[String] {
+        &self.violations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Moment {
+        Moment::parse(&(ms * 1_000_000).to_string()).expect("a number")
+    }
+
+    #[test]
+    fn one_after_the_other_is_right() {
+        let mut court = Court::default();
+        court.enter(1, "a", at(1000), at(0));
+        court.leave(1);
+        court.released(1, Release::Done);
+        court.enter(2, "b", at(1002), at(2));
+        let holder = court.holder(at(3)).expect("it is there");
+        court.seen(&holder, Some("b"), at(4));
+        assert!(court.violations().is_empty());
+    }
+
+    #[test]
+    fn two_at_once_are_noticed() {
+        let mut court = Court::default();
+        court.enter(1, "a", at(1000), at(0));
+        court.enter(2, "b", at(1500), at(999));
+        assert_eq!(court.violations().len(), 1);
+    }
+
+    #[test]
+    fn a_lease_that_is_over_or_extended_counts_as_such() {
+        let mut court = Court::default();
+        court.enter(1, "a", at(1000), at(0));
+        court.enter(1, "a", at(1500), at(500));
+        court.enter(2, "b", at(3000), at(1500));
+        assert!(court.violations().is_empty());
+        assert!(court.is_overtaken(1));
+        court.released(1, Release::Refused);
+        assert!(court.violations().is_empty());
+        court.enter(3, "c", at(2400), at(1400));
+        assert_eq!(court.violations().len(), 1);
+    }
+
+    #[test]
+    fn who_was_overtaken_can_release_nothing() {
+        let mut court = Court::default();
+        court.enter(1, "a", at(1000), at(0));
+        court.enter(2, "b", at(2100), at(1100));
+        court.leave(1);
+        court.released(1, Release::Done);
+        assert_eq!(court.violations().len(), 1);
+    }
+
+    #[test]
+    fn a_hold_that_was_freed_is_noticed() {
+        let mut court = Court::default();
+        court.enter(1, "a", at(1000), at(0));
+        let holder = court.holder(at(10)).expect("it is there");
+        court.seen(&holder, None, at(11));
+        assert_eq!(court.violations().len(), 1);
+        assert!(court.holder(at(12)).is_none());
+    }
+
+    #[test]
+    fn what_was_read_while_the_holder_went_is_no_proof() {
+        let mut court = Court::default();
+        court.enter(1, "a", at(1000), at(0));
+        let holder = court.holder(at(10)).expect("it is there");
+        court.leave(1);
+        court.enter(1, "b", at(1010), at(11));
+        court.seen(&holder, None, at(12));
+        let holder = court.holder(at(1009)).expect("it is there");
+        court.seen(&holder, None, at(1010));
+        assert!(court.violations().is_empty());
+    }
+}

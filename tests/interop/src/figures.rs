@@ -1,0 +1,130 @@
+//! What is counted, and whether it is enough.
+
+use std::{fmt::Write as _, time::Duration};
+
+use crate::{incident::Deed, side::Side};
+
+/// The smallest part of the grants that a side may have, in percent.
+const LEAST_SHARE: u64 = 5;
+
+/// What a side did, and what was done to it.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    version: String,
+    grants: u64,
+    waited: Duration,
+    longest_wait: Duration,
+    extended: u64,
+    refused: u64,
+    killed_holding: u64,
+    killed_waiting: u64,
+    frozen: u64,
+}
+
+/// The same for all.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    sides: Vec<(Side, Tally)>,
+}
+
+impl Figures {
+    pub(crate) fn new(sides: &[Side]) -> Self {
+        let tally = |side: &Side| (*side, Tally::default());
+        Self {
+            sides: sides.iter().map(tally).collect(),
+        }
+    }
+
+    pub(crate) fn version(&mut self, side: Side, version: &str) {
+        version.clone_into(&mut self.of(side).version);
+    }
+
+    pub(crate) fn grant(&mut self, side: Side, waited: Duration) {
+        let tally = self.of(side);
+        tally.grants += 1;
+        tally.waited += waited;
+        tally.longest_wait = tally.longest_wait.max(waited);
+    }
+
+    pub(crate) fn extended(&mut self, side: Side) {
+        self.of(side).extended += 1;
+    }
+
+    /// It tried to extend or release what it no longer had, and was told so.
+    pub(crate) fn refused(&mut self, side: Side) {
+        self.of(side).refused += 1;
+    }
+
+    pub(crate) fn done(&mut self, side: Side, deed: Deed) {
+        let tally = self.of(side);
+        match deed {
+            Deed::KillHolding | Deed::KillExtended => tally.killed_holding += 1,
+            Deed::KillWaiting => tally.killed_waiting += 1,
+            Deed::Freeze => tally.frozen += 1,
+        }
+    }
+
+    /// A Markdown table.
+    pub(crate) fn to_markdown(&self) -> String {
+        let mut text = String::from(
+            "| side | version | grants | share, % | mean wait, ms | longest wait, ms | extensions | refused, its own no \
+             more | killed holding | killed waiting | frozen holding |\n\
+             |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        );
+        for (side, tally) in &self.sides {
+            let mean = tally.waited.as_millis() / u128::from(tally.grants.max(1));
+            let _ = writeln!(
+                text,
+                "| {side} | {} | {} | {} | {mean} | {} | {} | {} | {} | {} | {} |",
+                tally.version,
+                tally.grants,
+                self.share(tally),
+                tally.longest_wait.as_millis(),
+                tally.extended,
+                tally.refused,
+                tally.killed_holding,
+                tally.killed_waiting,
+                tally.frozen,
+            );
+        }
+        text
+    }
+
+    /// What did not happen that had to; where nothing is done to anybody, only their shares count.
+    pub(crate) fn lacks(&self, calm: bool) -> Vec<String> {
+        let mut lacks = Vec::new();
+        for (side, tally) in &self.sides {
+            if self.share(tally) < LEAST_SHARE {
+                lacks.push(format!(
+                    "{side} had less than {LEAST_SHARE} % of the grants"
+                ));
+            }
+            if calm {
+                continue;
+            }
+            for (what, count) in [
+                ("killed while it held the lock", tally.killed_holding),
+                ("killed while it waited", tally.killed_waiting),
+                ("frozen while it held the lock", tally.frozen),
+                ("refused", tally.refused),
+                ("seen to extend a hold", tally.extended),
+            ] {
+                if count == 0 {
+                    lacks.push(format!("{side} was never {what}: it takes more --seconds"));
+                }
+            }
+        }
+        lacks
+    }
+
+    /// In percent, rounded down.
+    fn share(&self, tally: &Tally) -> u64 {
+        let all: u64 = self.sides.iter().map(|(_, tally)| tally.grants).sum();
+        100 * tally.grants / all.max(1)
+    }
+
+    fn of(&mut self, side: Side) -> &mut Tally {
+        let found = self.sides.iter_mut().find(|(other, _)| *other == side);
+        &mut found.expect("all sides are there from the start").1
+    }
+}

@@ -1,0 +1,58 @@
+//! What changes during a run.
+
+use std::process::ExitCode;
+
+use crate::{
+    clock::Moment,
+    court::{Court, Process},
+    figures::Figures,
+    incident::Docket,
+    options::Options,
+};
+
+/// All that changes.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) court: Court,
+    pub(crate) docket: Docket,
+    pub(crate) figures: Figures,
+    /// By slot, who waits since when.
+    pub(crate) waiting: Vec<Option<(Process, Moment)>>,
+    processes: Process,
+}
+
+impl State {
+    pub(crate) fn new(options: &Options, slots: usize) -> Self {
+        Self {
+            court: Court::default(),
+            docket: Docket::new(&options.sides, options.seed),
+            figures: Figures::new(&options.sides),
+            waiting: vec![None; slots],
+            processes: 0,
+        }
+    }
+
+    /// A number for a process that has just come.
+    pub(crate) fn admit(&mut self) -> Process {
+        self.processes += 1;
+        self.processes
+    }
+
+    /// Prints it all, and says whether it is as it must be.
+    pub(crate) fn tell(&self, options: &Options) -> ExitCode {
+        println!("\n{}", self.figures.to_markdown());
+        let violations = self.court.violations();
+        println!("violations: {}", violations.len());
+        for violation in violations.iter().take(10) {
+            println!("  {violation}");
+        }
+        if options.control {
+            return ExitCode::from(u8::from(violations.is_empty()));
+        }
+        let lacks = self.figures.lacks(options.calm);
+        for lack in &lacks {
+            println!("not enough: {lack}");
+        }
+        ExitCode::from(u8::from(!violations.is_empty() || !lacks.is_empty()))
+    }
+}

@@ -1,0 +1,191 @@
+//! Where locks are: their keys, and who looks at what stands there.
+
+use memchr::memmem::{self, Finder};
+
+use super::excuses::slot_of;
+use super::record::{Holding, Record};
+use crate::engine::{Engine, ProcId};
+use crate::plan::{Mutexes, Setup};
+use crate::server::{Fleet, NodeId, Role};
+
+/// Where the record of a lock is.
+#[derive(Debug)]
+pub(super) struct Home {
+    /// Of the hash.
+    key: Vec<u8>,
+    /// Of a mutex' text.
+    text: Option<Vec<u8>>,
+    slot: u16,
+    /// Finds the key, or the text's, in a request, as a word by itself.
+    word: Finder<'static>,
+}
+
+/// The key of a lock's hash.
+pub(crate) fn key_of(mutexes: Mutexes, lock: usize) -> String {
+    let name = Setup::lock(lock);
+    let stem = if mutexes.has(lock) {
+        "dlock~m:"
+    } else {
+        "dlock:"
+    };
+    if name.starts_with('{') {
+        format!("{stem}{name}")
+    } else {
+        format!("{stem}{{{name}}}")
+    }
+}
+
+/// The key of the text that is a mutex' hold.
+pub(crate) fn text_of(mutexes: Mutexes, lock: usize) -> Option<String> {
+    mutexes.has(lock).then(|| Setup::lock(lock))
+}
+
+/// The process of a hold or a place: clients are named after theirs, and what others write begins with it.
+pub(super) fn process_of(id: &str) -> Option<ProcId> {
+    if is_foreign(id) {
+        let number = id.get(..8)?;
+        return usize::from_str_radix(number, 16).ok().map(ProcId);
+    }
+    let name = id.split('/').next()?.strip_prefix('p')?;
+    name.parse().ok().map(ProcId)
+}
+
+/// Whether a hold is somebody's who has no dlock.
+pub(super) fn is_foreign(id: &str) -> bool {
+    !id.contains('/')
+}
+
+impl Home {
+    pub(super) fn of(mutexes: Mutexes, lock: usize) -> Self {
+        let key = key_of(mutexes, lock).into_bytes();
+        let text = text_of(mutexes, lock).map(String::into_bytes);
+        let word = [b"\n", &**text.as_ref().unwrap_or(&key), b"\r"].concat();
+        Self {
+            word: Finder::new(&word).into_owned(),
+            slot: slot_of(lock),
+            key,
+            text,
+        }
+    }
+
+    /// Whether a request names the hash.
+    pub(super) fn names_hash(&self, request: &[u8]) -> bool {
+        memmem::find(request, &self.key).is_some()
+    }
+
+    pub(super) fn is_mutex(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// The record at a server.
+    pub(super) fn read<'f>(
+        &self,
+        fleet: &'f Fleet,
+        node: NodeId,
+        micros: u64,
+    ) -> Option<Record<'f>> {
+        let record = Record::read(fleet, node, &self.key, micros);
+        let Some(text) = &self.text else {
+            return record;
+        };
+        let Some((id, expires)) = live_text(fleet, node, text, micros) else {
+            return record.map(|record| Record {
+                is_mutex: true,
+                ..record
+            });
+        };
+        let mut record = record.unwrap_or(Record {
+            now: micros,
+            expires: true,
+            ..Record::default()
+        });
+        record.is_mutex = true;
+        record.expires &= expires.is_some();
+        // It is there until the millisecond is over.
+        let left = expires.map_or(u64::MAX / 2, |at| (at + 1) * 1000 - micros);
+        let hold = Holding {
+            write: true,
+            until: record.now.saturating_add(left),
+            owned: false,
+            token: record.last,
+        };
+        record.holds.push((id, hold));
+        Some(record)
+    }
+
+    /// The text of a mutex at a server, and when it expires.
+    pub(super) fn text<'f>(
+        &self,
+        fleet: &'f Fleet,
+        node: NodeId,
+        micros: u64,
+    ) -> Option<(&'f str, Option<u64>)> {
+        live_text(fleet, node, self.text.as_ref()?, micros)
+    }
+
+    /// A field of the hash at a server.
+    pub(super) fn field(&self, fleet: &Fleet, node: NodeId, field: &[u8]) -> Option<u64> {
+        let value = fleet.lock_field(node, &self.key, field)?;
+        std::str::from_utf8(value).ok()?.parse().ok()
+    }
+
+    /// How often the key stands in a request.
+    pub(super) fn count(&self, request: &[u8]) -> usize {
+        self.word.find_iter(request).count()
+    }
+
+    /// Looks at the record where the slot's master has it, or another one to which it has moved by now; there is none if
+    /// the lock is forgotten.
+    pub(super) fn look<T>(
+        &self,
+        engine: &Engine,
+        look: impl FnOnce(Option<(NodeId, Record<'_>)>) -> T,
+    ) -> T {
+        let now = engine.time();
+        engine.fleet(|fleet| {
+            let read = |node| {
+                let micros = fleet.server_micros(now, node);
+                self.read(fleet, node, micros).map(|record| (node, record))
+            };
+            let owner = fleet.owner(self.slot);
+            look(read(owner).or_else(|| {
+                let other = |node: &NodeId| {
+                    *node != owner && fleet.is_alive(*node) && fleet.role(*node) == Role::Master
+                };
+                fleet.nodes().filter(other).find_map(read)
+            }))
+        })
+    }
+
+    /// Whether a server takes it for its own.
+    pub(super) fn is_served(&self, engine: &Engine) -> bool {
+        engine.fleet(|fleet| fleet.is_served(self.slot))
+    }
+
+    /// Whether any master, dead or alive, has a record of which this is true: a slot that moves is served by two.
+    pub(super) fn any(&self, engine: &Engine, is_true: impl Fn(&Record<'_>) -> bool) -> bool {
+        let now = engine.time();
+        engine.fleet(|fleet| {
+            let masters = fleet
+                .nodes()
+                .filter(|node| fleet.role(*node) == Role::Master);
+            let records = masters.filter_map(|node| {
+                let micros = fleet.server_micros(now, node);
+                self.read(fleet, node, micros)
+            });
+            { records }.any(|record| is_true(&record))
+        })
+    }
+}
+
+fn live_text<'f>(
+    fleet: &'f Fleet,
+    node: NodeId,
+    key: &[u8],
+    micros: u64,
+) -> Option<(&'f str, Option<u64>)> {
+    let (text, expires) = fleet.text(node, key)?;
+    let over = expires.is_some_and(|at| (at + 1) * 1000 <= micros);
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    (!over).then_some((text, expires))
+}

@@ -1,0 +1,60 @@
+//! Who saw what, judged by order alone: a counter that grows with each entry and exit.
+
+use std::sync::Mutex;
+
+use dlock::{FencingToken, Mode};
+
+/// Who is inside, and what has been wrong so far.
+#[derive(Debug, Default)]
+pub(crate) struct Judge(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    readers: usize,
+    writers: usize,
+    last_write: Option<FencingToken>,
+    grants: u64,
+    violations: Vec<String>,
+}
+
+impl Judge {
+    pub(crate) fn enter(&self, mode: Mode, token: FencingToken) {
+        let mut state = self.0.lock().expect("no panic");
+        state.grants += 1;
+        let alone = match mode {
+            Mode::Read => state.writers == 0,
+            Mode::Write => state.writers == 0 && state.readers == 0,
+        };
+        if !alone {
+            let why = format!("{mode:?} beside {} and {}", state.readers, state.writers);
+            state.violations.push(why);
+        }
+        if mode == Mode::Write {
+            if state.last_write >= Some(token) {
+                let why = format!("token {token} after {:?}", state.last_write);
+                state.violations.push(why);
+            }
+            state.last_write = Some(token);
+            state.writers += 1;
+        } else {
+            state.readers += 1;
+        }
+    }
+
+    pub(crate) fn leave(&self, mode: Mode) {
+        let mut state = self.0.lock().expect("no panic");
+        match mode {
+            Mode::Read => state.readers -= 1,
+            Mode::Write => state.writers -= 1,
+        }
+    }
+
+    pub(crate) fn grants(&self) -> u64 {
+        self.0.lock().expect("no panic").grants
+    }
+
+    pub(crate) fn assert_clean(&self) {
+        let state = self.0.lock().expect("no panic");
+        assert!(state.violations.is_empty(), "{:?}", state.violations);
+    }
+}

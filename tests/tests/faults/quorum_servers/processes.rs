@@ -1,0 +1,59 @@
+//! Eight processes, one of which is frozen now and then, while a minority of the servers fails in turn.
+
+use std::time::Duration;
+
+use dlock_tests::{EventLog, Worker, check_exclusion};
+use tokio::time::{Instant, sleep};
+
+use crate::Servers;
+
+const PROCESSES: usize = 8;
+const SECONDS: u64 = 20;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_processes_keep_apart_while_servers_and_processes_fail() {
+    let five = Servers::start(5).await;
+    let log = EventLog::open(std::env::temp_dir().join(&five.prefix));
+    let start = |number| {
+        let arguments = [
+            "loop".to_owned(),
+            format!("url={}", five.urls().join(" ")),
+            format!("prefix={}", five.prefix),
+            "lock=one".to_owned(),
+            format!("log={}", log.path().display()),
+            format!("seconds={SECONDS}"),
+            "reads=30".to_owned(),
+            "hold_ms=4".to_owned(),
+            "lease_ms=1000".to_owned(),
+            format!("tasks={}", if number % 2 == 0 { 1 } else { 3 }),
+        ];
+        Worker::spawn(env!("CARGO_BIN_EXE_worker"), arguments)
+    };
+    let workers: Vec<_> = (0..PROCESSES).map(start).collect();
+    let end = Instant::now() + Duration::from_secs(SECONDS - 4);
+    let mut round = 0;
+    while Instant::now() < end {
+        sleep(Duration::from_millis(600)).await;
+        // Two of five at most, and none of them back within a lease of its death.
+        let (one, two) = (round % 5, (round + 2) % 5);
+        five.servers[one].pause();
+        five.servers[two].kill();
+        workers[round % PROCESSES].pause();
+        // If it holds the lock now, that is over when it runs again.
+        log.paused(workers[round % PROCESSES].pid());
+        sleep(Duration::from_millis(1500)).await;
+        workers[round % PROCESSES].resume();
+        five.servers[one].resume();
+        five.servers[two].restart().await;
+        round += 1;
+    }
+    for worker in &workers {
+        worker.wait_success(Duration::from_secs(3 * SECONDS)).await;
+    }
+    let events = log.events();
+    std::fs::remove_file(log.path()).expect("the log can be removed");
+    let report = check_exclusion(&events);
+    println!("{round} rounds of faults: {report}");
+    report.assert_clean();
+    assert!(report.writes > 100 && report.reads > 20);
+}
