@@ -53,7 +53,6 @@ impl Route<'_> {
             reply => {
                 self.caller.note_line(self.key, &value);
                 answered(&node, &reply, exchange.sent_at);
-                self.caller.note_line(self.key, &reply);
                 if exchange.asking {
                     self.caller.pass_notes(self.key.slot(), notes(&value));
                 }
