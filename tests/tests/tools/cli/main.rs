@@ -5,6 +5,7 @@ mod lines;
 mod look;
 mod loss;
 mod names;
+mod quorum;
 mod run;
 mod signals;
 mod terminal;
