@@ -191,3 +191,27 @@ async fn a_release_lets_nobody_into_a_mutex_of_another_name() {
         waiting.abort();
     }
 }
+
+/// Longer than numbers of microseconds go.
+#[tokio::test]
+async fn a_foreign_hold_may_last_as_long_as_servers_can_count() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let client = connect(&server.url(), "dlock").await;
+    let mutex = client.mutex(&name).expect("a valid name");
+    assert!(
+        foreign
+            .acquire(Duration::from_millis(9_000_000_000_000_000_000))
+            .await
+    );
+    assert!(mutex.try_lock().await.expect("answered").is_none());
+    let info = mutex.inspect().await.expect("answered");
+    assert_eq!(info.holders.len(), 1, "{info:?}");
+    let waiting = tokio::spawn(async move { mutex.lock().await });
+    tokio::time::sleep(scaled(Duration::from_millis(400))).await;
+    assert!(!waiting.is_finished(), "{:?}", waiting.await);
+    assert!(foreign.release().await);
+    let guard = tokio::time::timeout(scaled(SOON), waiting).await;
+    let guard = guard.expect("soon").expect("no panic").expect("free");
+    guard.release().await.expect("held to the end");
+}

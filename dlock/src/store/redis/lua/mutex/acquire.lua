@@ -17,7 +17,7 @@ if not lock then
   if value == id and call('PTTL', key) < tonumber(ARGV[2]) then call('PEXPIRE', key, ARGV[2]) end
   if not value or value == id then return us end
   local left = call('PTTL', key)
-  left = left < 0 and 3600000000 or left * 1000 + 1000
+  left = left < 0 and 3600000000 or math.min(left, 1000000000000) * 1000 + 1000
   if place_lease == '0' then return {0, left} end
   return {2, math.min(left, 20000), 0, us}
 end

@@ -11,6 +11,7 @@
 --            stays until then
 -- Times are the server's.
 local FOREVER = 3600000000 -- us: for how long a string without an expiry is taken to stay
+local LONGEST = 1000000000000 -- ms: as what a longer expiry counts, so that numbers stay exact
 local FREE, LEAST, MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart
 local GLANCE = 8000 -- us: how often the first in line looks then whether others come
 
@@ -18,7 +19,7 @@ local GLANCE = 8000 -- us: how often the first in line looks then whether others
 local value, left = call('GETEX', key), nil
 if value then
   left = call('PTTL', key)
-  left = left < 0 and FOREVER or left * 1000
+  left = left < 0 and FOREVER or min(left, LONGEST) * 1000
 end
 reads, writes, earliest = 0, value and 1 or 0, value and now + left or 0
 
