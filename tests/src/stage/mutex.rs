@@ -88,9 +88,11 @@ impl MutexRecord {
             return Err(format!("{held:?} is no single hold"));
         }
         // Noted for the hold, whose end the string has.
-        let kept = match (&held, fields.get("w")) {
-            (Some(_), None) => take("x"),
-            _ => None,
+        let waits = fields.get("w").is_some_and(|line| !line.is_empty());
+        let kept = if held.is_some() && !waits {
+            take("x")
+        } else {
+            None
         };
         if strictness == Strictness::Finished && fields.values().any(String::is_empty) {
             return Err("void fields are left".to_owned());

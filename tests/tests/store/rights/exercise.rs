@@ -11,15 +11,16 @@ use dlock_tests::{builder, scaled, slot_of_lock};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
+use crate::mutexes::mutexes;
 use crate::site::{Site, User};
 
 /// Patience with what cannot work.
-fn patience() -> Duration {
+pub(crate) fn patience() -> Duration {
     scaled(Duration::from_millis(1500))
 }
 
 /// Short enough to be outlived.
-const LEASE: Duration = Duration::from_millis(600);
+pub(crate) const LEASE: Duration = Duration::from_millis(600);
 
 /// For how long a subscription lingers at most, and some more.
 const LINGER: Duration = Duration::from_secs(10);
@@ -49,6 +50,9 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
     note(hand_over(&one, &two, site, user).await);
     note(give_up(&one, &two).await);
     note(look(&two).await);
+    for outcome in mutexes(&one, &two, user).await {
+        note(outcome);
+    }
     for outcome in operations(&url, user).await {
         note(outcome);
     }
@@ -70,7 +74,10 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
 }
 
 /// Waits for what may not come, as a right is missing.
-async fn eventually<F: Future<Output = bool>>(within: Duration, condition: impl Fn() -> F) {
+pub(crate) async fn eventually<F: Future<Output = bool>>(
+    within: Duration,
+    condition: impl Fn() -> F,
+) {
     let deadline = Instant::now() + within;
     while !condition().await && Instant::now() < deadline {
         tokio::time::sleep(PAUSE).await;

@@ -41,7 +41,7 @@ end
 local commit_hash = commit
 local function commit(even_if_full)
   -- What is remembered of a free mutex is not cut short by what is noted now.
-  if f[1] and kept == 0 and (value or keep > 0) then keep = max(keep, now + 1000 * (call('PTTL', lock) - 1001)) end
+  if f[1] and kept == 0 and (value or keep > 0) then keep = max(keep, now + SLACK, now + 1000 * (call('PTTL', lock) - 1001)) end
   if f[1] or keep > 0 then commit_hash(even_if_full) end -- Who has nothing to remember has no hash.
   if wanted then
     call('SET', key, wanted, 'PX', fmt('%d', millis))
