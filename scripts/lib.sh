@@ -51,6 +51,15 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@" >/dev/null
 }
 
+# node_redlock FOLDER: has npm fetch node-redlock, and prints where node finds it.
+node_redlock() {
+  need_package nodejs node >&2
+  need_package npm npm >&2
+  npm install --silent --no-audit --no-fund --prefix "$1" redlock@5.0.0-beta.2 ioredis >&2 ||
+    [ -d "$1/node_modules/redlock" ] || die 'npm could not install redlock and ioredis'
+  printf '%s\n' "$1/node_modules"
+}
+
 # Tests mostly wait for servers, so one core can carry two; many more would make their deadlines tight.
 threads() {
   local cores

@@ -43,6 +43,11 @@ fn separator(kind: Kind) -> &'static str {
     if kind.is_mutex() { "~m:" } else { ":" }
 }
 
+/// What marks a name that brings its braces. The mutexes `a` and `{a}` are two, as their keys are; they share no hash.
+fn unwrapped(kind: Kind) -> &'static str {
+    if kind.is_mutex() { ":" } else { "" }
+}
+
 impl LockKey {
     /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`](super::check_prefix).
     pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
@@ -73,7 +78,7 @@ impl LockKey {
         let mut record = String::with_capacity(prefix.len() + name.len() + 5);
         record.push_str(prefix);
         record.push_str(separator(kind));
-        record.push_str(if wrapped { "{" } else { "" });
+        record.push_str(if wrapped { "{" } else { unwrapped(kind) });
         record.push_str(name);
         record.push_str(if wrapped { "}" } else { "" });
         let prefix_len = u16::try_from(prefix.len())
@@ -106,7 +111,8 @@ impl LockKey {
         };
         let tagged = text.strip_prefix(prefix)?.strip_prefix(separator(kind))?;
         let inner = tagged.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
-        inner.and_then(make).or_else(|| make(tagged))
+        let bare = || tagged.strip_prefix(unwrapped(kind)).and_then(make);
+        inner.and_then(make).or_else(bare)
     }
 
     /// The lock's key on the server: that of its hash, or of a mutex' string, which is its name.
@@ -141,7 +147,7 @@ impl LockKey {
         if self.wrapped {
             &tagged[1..tagged.len() - 1]
         } else {
-            tagged
+            &tagged[unwrapped(self.kind).len()..]
         }
     }
 
@@ -234,8 +240,11 @@ mod tests {
     fn a_mutex_is_the_key_that_others_use_and_its_hash_is_in_the_same_slot() {
         for (name, record) in [
             ("order:42", "p~m:{order:42}"),
-            ("{t:7}:order", "p~m:{t:7}:order"),
+            ("{order:42}", "p~m::{order:42}"),
+            ("{t:7}:order", "p~m::{t:7}:order"),
+            (":{order:42}", "p~m:::{order:42}"),
             ("a{b", "p~m:{a{b}"),
+            ("{a{b}", "p~m::{a{b}"),
         ] {
             let key = LockKey::mutex(Kind::FencedMutex, "p", name).expect(name);
             assert_eq!((key.as_str(), key.record()), (name, record));

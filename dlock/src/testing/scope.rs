@@ -247,15 +247,13 @@ pub(crate) fn client_in_scope() -> Option<Client> {
 pub(crate) fn note(name: &str, label: &'static str, lock: Kind, mode: Mode) {
     CURRENT.with_borrow(|scope| {
         if let Some(scope) = scope {
-            let name = name.to_owned();
-            scope.list(|taken| {
-                taken.push(Taken {
-                    name,
-                    lock,
-                    mode,
-                    label,
-                })
-            });
+            let taken = Taken {
+                name: name.to_owned(),
+                lock,
+                mode,
+                label,
+            };
+            scope.list(|all| all.push(taken));
         }
     });
 }

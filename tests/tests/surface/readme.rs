@@ -51,6 +51,7 @@ async fn its_rust_compiles_and_runs() -> Result<(), AppError> {
     let client = dlock::Client::connect("memory://").await?;
     dlock::install(client.clone());
     assert_eq!(ship(42, &Db).await?, 42);
+    assert_eq!(bill(42, &Db).await?, 42);
     by_hand(client, Order(42), Fenced).await?;
     // It wants the servers of `scripts/cluster`.
     drop(start());

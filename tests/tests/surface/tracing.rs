@@ -124,11 +124,26 @@ async fn what_a_body_logs_tells_the_lock() {
     lines.find(&[
         "held{",
         "key=\"order:7\"",
-        "held{key=\"stock\"",
+        "held{kind=\"rw\" key=\"stock\"",
         "not async",
     ]);
     assert!(!lines.find(&["outside"]).contains("held"));
     assert!(!lines.text().contains("acquire{"), "that is for debugging");
+}
+
+#[distributed_lock(key = "order:7", client = client, lock = "mutex")]
+async fn bill(client: &Client) -> Result<(), Error> {
+    tracing::info!("in a mutex");
+    Ok(())
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_plain_mutex_is_told_without_a_token() {
+    let (lines, _here) = Lines::heard(Level::INFO, FmtSpan::NONE);
+    let client = Client::connect("memory://").await.expect("always there");
+    bill(&client).await.expect("free");
+    let line = lines.find(&["held{kind=\"mutex\" key=\"order:7\"", "in a mutex"]);
+    assert!(!line.contains("token"), "{line}");
 }
 
 #[tokio::test(flavor = "current_thread")]

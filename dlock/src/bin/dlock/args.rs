@@ -128,6 +128,10 @@ const RUN_HELP: &str = "\
 
 /// `dlock run`.
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches of a command line are independent of each other"
+)]
 #[command(after_long_help = format!("{RUN_HELP}\n\n{EXIT_CODES}"))]
 pub(crate) struct Run {
     /// The name of the lock

@@ -183,7 +183,7 @@ impl Attempt {
                     .answered(&self.id, member, granted.is_some(), !answer.resent);
                 let Some(token) = granted else {
                     self.count.no += 1;
-                    return Members::default();
+                    return self.grants.refused(member);
                 };
                 self.count.yes += 1;
                 self.grants.granted(member, token, &self.count)
@@ -212,6 +212,12 @@ impl Attempt {
 
     /// The lock is held. What is still on its way is heard, so that those members hold it, too.
     fn win(mut self, requests: Requests, sent_at: BootInstant) -> Outcome {
+        let others = self.grants.take_refused();
+        self.tell_token(
+            &requests,
+            others,
+            Instant::now() + self.quorum.response_timeout,
+        );
         let Some(token) = self.grants.token else {
             unreachable!("a majority has named it");
         };
@@ -225,13 +231,18 @@ impl Attempt {
 
     /// Others go first: whoever has granted it is told at once, the rest when they have answered.
     fn lose(self, requests: Requests) {
-        if let Some(entry) = self.quorum.ledger.get(&self.id) {
-            let granted = self.quorum.ledger.take_granted(&self.id);
+        self.forget_granted();
+        self.linger(requests);
+    }
+
+    fn forget_granted(&self) {
+        let ledger = &self.quorum.ledger;
+        if let Some(entry) = ledger.get(&self.id) {
+            let granted = ledger.take_granted(&self.id);
             let none = |_| Stray::None;
             self.quorum
                 .forget_at(granted, &self.key, &self.id, &entry, none);
         }
-        self.linger(requests);
     }
 
     /// Hears the rest in the background.
@@ -245,6 +256,8 @@ impl Attempt {
                 if self.kept {
                     let until = Instant::now() + self.quorum.response_timeout;
                     self.tell_token(&requests, told, until);
+                } else {
+                    self.forget_granted();
                 }
             }
         });

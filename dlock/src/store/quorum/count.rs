@@ -1,7 +1,7 @@
 //! What the answers of members come to.
 
 use super::members::majority;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Step};
 
 /// The answers so far.
 #[derive(Debug)]
@@ -79,13 +79,19 @@ impl Count {
                     "{answered} of {} servers of the quorum answered in time, and {majority} have to",
                     self.members
                 );
+                // Silence may mean that there was too little time.
+                let silence = ErrorKind::Timeout(Step::Request);
+                let kind = match &last {
+                    Some(last) if last.is_timeout() => silence,
+                    _ => ErrorKind::Unavailable,
+                };
                 let error = match last {
                     Some(last) => Error::with_cause(
-                        ErrorKind::Unavailable,
+                        kind,
                         format!("{message}; of the others one says: {last}"),
                         &last,
                     ),
-                    None => Error::new(ErrorKind::Unavailable, message),
+                    None => Error::new(kind, message),
                 };
                 (error, false)
             }

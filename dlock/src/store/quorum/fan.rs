@@ -27,11 +27,13 @@ pub(super) struct Fan {
     pub(super) silent: Members,
     /// Those that have it no more.
     pub(super) without: Members,
+    /// Whether what is told ends the hold.
+    ends: bool,
     sent_at: BootInstant,
 }
 
 impl Fan {
-    pub(super) fn new(quorum: &Arc<Quorum>, key: &LockKey, id: &HoldId) -> Self {
+    pub(super) fn new(quorum: &Arc<Quorum>, key: &LockKey, id: &HoldId, ends: bool) -> Self {
         Self {
             quorum: Arc::clone(quorum),
             key: key.clone(),
@@ -40,6 +42,7 @@ impl Fan {
             count: Count::of(quorum.members.len()),
             silent: Members::default(),
             without: Members::default(),
+            ends,
             sent_at: BootInstant::now(),
         }
     }
@@ -70,11 +73,13 @@ impl Fan {
         match outcome {
             Ok(answer) => {
                 self.silent.take(member);
-                if answer.reply == Reply::Gone && !answer.resent {
+                // An earlier copy of what ends a hold may have ended it.
+                let is_done = answer.reply != Reply::Gone || self.ends && answer.resent;
+                if is_done {
+                    self.count.yes += 1;
+                } else {
                     self.count.no += 1;
                     self.without.put(member);
-                } else {
-                    self.count.yes += 1;
                 }
             }
             Err(error) => self.count.failed(error),

@@ -15,6 +15,8 @@ pub(super) struct Grants {
     pub(super) token: Option<ServerToken>,
     /// Those who remember it, or a larger one.
     remembering: Members,
+    /// Those who have not granted, and have not been told the token.
+    refused: Members,
 }
 
 impl Grants {
@@ -24,6 +26,7 @@ impl Grants {
             fences,
             token: None,
             remembering: Members::default(),
+            refused: Members::default(),
         }
     }
 
@@ -49,6 +52,27 @@ impl Grants {
             }
         }
         told
+    }
+
+    /// A member has not granted; whether the token has to be told to it all the same. The more know it, the more may be
+    /// replaced by empty ones.
+    pub(super) fn refused(&mut self, member: usize) -> Members {
+        self.refused.put(member);
+        if self.token.is_some() {
+            self.take_refused()
+        } else {
+            Members::default()
+        }
+    }
+
+    /// Those who have not granted, to be told the token.
+    pub(super) fn take_refused(&mut self) -> Members {
+        let refused = std::mem::take(&mut self.refused);
+        if self.fences {
+            refused
+        } else {
+            Members::default()
+        }
     }
 
     /// A member remembers the token.

@@ -64,8 +64,8 @@ mod tests {
             id: (*id).to_owned(),
             mode: Mode::Write,
             remaining: Duration::from_secs(*remaining),
-            token: FencingToken::from_u64(*token),
-            held_for: Duration::ZERO,
+            token: Some(FencingToken::from_u64(*token)),
+            held_for: Some(Duration::ZERO),
             owner: None,
         });
         LockInfo {
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(merged.holders.len(), 1);
         let hold = &merged.holders[0];
         assert_eq!((&*hold.id, hold.remaining.as_secs()), ("a", 3));
-        assert_eq!(hold.token, FencingToken::from_u64(2));
+        assert_eq!(hold.token, Some(FencingToken::from_u64(2)));
         // Who has not answered may have it as well.
         assert_eq!(merge(infos()[..3].to_vec(), 5).holders.len(), 2);
         assert!(merge_certain(infos()[..3].to_vec(), 5).holders.is_empty());

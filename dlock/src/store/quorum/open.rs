@@ -84,7 +84,8 @@ pub(super) async fn open(
         }
     }
     // A name of its own for attempts: no hold is called by that of the client.
-    let attempts = ClientId::new(client.as_str());
+    let name = client.as_str().split('/').next().unwrap_or_default();
+    let attempts = ClientId::new(name);
     Ok(Arc::new(Quorum::new(members, attempts, response_timeout)))
 }
 

@@ -75,7 +75,13 @@ async fn deliver(member: Arc<Member>) {
                 .by_hold
                 .retain(|_, letter| letter.until > now && !member.is_closed());
             letters.running = !letters.by_hold.is_empty();
-            std::mem::take(&mut letters.by_hold)
+            match letters.by_hold.keys().next().cloned() {
+                // One is enough to find out whether it has come back.
+                Some(first) if member.health.is_down(now) => {
+                    letters.by_hold.remove_entry(&first).into_iter().collect()
+                }
+                _ => std::mem::take(&mut letters.by_hold),
+            }
         };
         if letters.is_empty() {
             member.outbox.delivered.notify_waiters();

@@ -37,7 +37,7 @@ impl Quorum {
         let known = self.ledger.end(hold);
         let entry = known.unwrap_or_else(|| self.stranger(op));
         let mut ending = Ending {
-            fan: Fan::new(self, key, hold),
+            fan: Fan::new(self, key, hold, true),
             op: op.clone(),
             entry,
             decided: false,
@@ -46,7 +46,9 @@ impl Quorum {
         let reply = ending.fan.decide().await;
         ending.decided = reply.is_some();
         let answer = ending.fan.answer(reply);
-        tasks::spawn(async move { while ending.fan.hear().await {} });
+        if ending.decided {
+            tasks::spawn(async move { while ending.fan.hear().await {} });
+        }
         answer
     }
 

@@ -33,7 +33,7 @@ impl Quorum {
         let until = deadline.min(Instant::now() + self.patience(lease));
         let entry = self.ledger.get(hold);
         let asked = entry.map_or(Members::first(self.members.len()), |entry| entry.asked);
-        let mut fan = Fan::new(self, key, hold);
+        let mut fan = Fan::new(self, key, hold, false);
         let worth = self.worth_asking(BootInstant::now());
         for member in &self.members {
             let number = member.number;

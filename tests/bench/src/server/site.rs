@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock_tests::{ClusterOptions, RedisCluster, RedisServer};
 
 use super::Commands;
-use crate::system::{Polling, Setup};
+use crate::system::{Polling, Setup, Topology};
 
 /// Where locks live during the benchmark.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(crate) enum Site {
     Standalone(Box<RedisServer>),
     /// Three masters. Without replicas, which would take turns on the few cores with what is measured.
     Cluster(RedisCluster),
+    /// Servers that know nothing of one another.
+    Quorum(Vec<RedisServer>),
 }
 
 impl Site {
@@ -26,14 +28,27 @@ impl Site {
         Self::Cluster(RedisCluster::start_with(&options).await)
     }
 
+    pub(crate) async fn quorum(servers: usize) -> Self {
+        let mut started = Vec::new();
+        for _ in 0..servers {
+            started.push(RedisServer::start().await);
+        }
+        Self::Quorum(started)
+    }
+
     /// What to connect with, for holds of this lease.
     pub(crate) fn setup(&self, lease: Duration) -> Setup {
-        let url = match self {
-            Self::Standalone(server) => server.url(),
-            Self::Cluster(cluster) => cluster.url(),
+        let (url, topology) = match self {
+            Self::Standalone(server) => (server.url(), Topology::Standalone),
+            Self::Cluster(cluster) => (cluster.url(), Topology::Cluster),
+            Self::Quorum(servers) => {
+                let urls: Vec<String> = servers.iter().map(RedisServer::url).collect();
+                (urls.join(","), Topology::Quorum)
+            }
         };
         Setup {
             url,
+            topology,
             lease,
             polling: Polling::Tuned,
         }
@@ -44,6 +59,7 @@ impl Site {
         match self {
             Self::Standalone(_) => system.to_string(),
             Self::Cluster(_) => format!("{system} (cluster)"),
+            Self::Quorum(_) => format!("{system} (quorum)"),
         }
     }
 
@@ -51,6 +67,7 @@ impl Site {
         match self {
             Self::Standalone(server) => vec![server],
             Self::Cluster(cluster) => (0..cluster.len()).map(|n| cluster.node(n)).collect(),
+            Self::Quorum(servers) => servers.iter().collect(),
         }
     }
 

@@ -38,10 +38,10 @@ impl Polling {
     }
 
     /// What results are called of a system that polls like this.
-    pub(crate) fn label(self, kind: Kind) -> String {
+    pub(crate) fn label(self, system: impl fmt::Display) -> String {
         match self {
-            Self::Tuned => kind.to_string(),
-            Self::AsShipped => format!("{kind} (as shipped)"),
+            Self::Tuned => system.to_string(),
+            Self::AsShipped => format!("{system} (as shipped)"),
         }
     }
 }
@@ -53,11 +53,21 @@ pub(crate) enum Mode {
     Write,
 }
 
+/// What servers are to one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topology {
+    Standalone,
+    Cluster,
+    /// Know nothing of one another; a lock is held by who has it on most of them.
+    Quorum,
+}
+
 /// What to connect with.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    /// One server, or all nodes of a cluster separated by commas.
+    /// One server, or all nodes of a cluster or a quorum separated by commas.
     pub(crate) url: String,
+    pub(crate) topology: Topology,
     pub(crate) lease: Duration,
     pub(crate) polling: Polling,
 }
@@ -130,6 +140,9 @@ impl Kind {
     pub(crate) const BARGING: [Self; 4] =
         [Self::Rslock, Self::RedisLock, Self::Rlock, Self::RdsLock];
 
+    /// Those that take a lock on most of several servers.
+    pub(crate) const QUORUM: [Self; 1] = [Self::Rslock];
+
     /// Those that work on a Redis Cluster.
     pub(crate) const CLUSTER: [Self; 6] = [
         Self::Empty,
@@ -159,6 +172,35 @@ impl Kind {
     /// do, too: what it sends is less than what is counted.)
     pub(crate) fn sends_set(self) -> bool {
         matches!(self, Self::DlockMutex | Self::Rslock | Self::RedisLock)
+    }
+}
+
+impl Topology {
+    const ALL: [Self; 3] = [Self::Standalone, Self::Cluster, Self::Quorum];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Standalone => "standalone",
+            Self::Cluster => "cluster",
+            Self::Quorum => "quorum",
+        }
+    }
+}
+
+impl FromStr for Topology {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|of| of.name() == text);
+        found.ok_or_else(|| format!("no topology is called `{text}`"))
+    }
+}
+
+impl Setup {
+    /// The URL of each node.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = String> {
+        let nodes = self.url.split(',');
+        nodes.map(|node| format!("redis://{}", node.trim_start_matches("redis://")))
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rslock::LockManager;
 
-use super::{Mode, Setup, System};
+use super::{Mode, Setup, System, Topology};
 
 /// The bound.
 const DEFAULT: Duration = Duration::from_millis(200);
@@ -17,15 +17,10 @@ pub(crate) struct Rslock {
 
 impl System for Rslock {
     async fn connect(setup: &Setup) -> Self {
-        let seeds: Vec<String> = setup
-            .url
-            .split(',')
-            .map(|seed| format!("redis://{}", seed.trim_start_matches("redis://")))
-            .collect();
-        let mut manager = if seeds.len() > 1 {
-            LockManager::new_cluster(seeds).expect("valid URLs")
-        } else {
-            LockManager::new(seeds)
+        let nodes: Vec<String> = setup.nodes().collect();
+        let mut manager = match setup.topology {
+            Topology::Cluster => LockManager::new_cluster(nodes).expect("valid URLs"),
+            Topology::Standalone | Topology::Quorum => LockManager::new(nodes),
         };
         // It waits whole milliseconds, at random below a bound: 0, 1 or 2 for one on average.
         let bound = setup.polling.interval(DEFAULT / 3) * 3;

@@ -37,6 +37,34 @@ pub(super) struct Contest<'a> {
     pub(super) key: &'a str,
 }
 
+impl Contest<'_> {
+    /// What is told to each process, beside the key and the servers.
+    pub(super) fn numbers(&self) -> [String; 7] {
+        let as_shipped = u8::from(self.polling == Polling::AsShipped);
+        [
+            as_shipped.to_string(),
+            self.tasks.to_string(),
+            self.writes.to_string(),
+            self.hold.as_micros().to_string(),
+            self.think.as_micros().to_string(),
+            self.lasts.as_micros().to_string(),
+            self.lease.as_micros().to_string(),
+        ]
+    }
+
+    /// This program, as one of the processes.
+    fn command(&self, site: &Site) -> Command {
+        let setup = site.setup(self.lease);
+        let own = std::env::current_exe().expect("this program has a path");
+        let mut command = Command::new(own);
+        command
+            .args(["child", self.kind.name(), self.key])
+            .args([&setup.url, setup.topology.name()])
+            .args(self.numbers());
+        command
+    }
+}
+
 /// What came of it.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
@@ -68,25 +96,17 @@ pub(super) struct Contender {
 impl Contender {
     /// Starts a process and waits until it is connected.
     pub(super) async fn start(contest: &Contest<'_>, site: &Site) -> Self {
-        let as_shipped = u8::from(contest.polling == Polling::AsShipped);
-        let numbers = [
-            as_shipped.to_string(),
-            contest.tasks.to_string(),
-            contest.writes.to_string(),
-            contest.hold.as_micros().to_string(),
-            contest.think.as_micros().to_string(),
-            contest.lasts.as_micros().to_string(),
-            contest.lease.as_micros().to_string(),
-        ];
-        let mut process = Command::new(std::env::current_exe().expect("this program has a path"))
-            .args(["child", contest.kind.name(), contest.key])
-            .arg(site.setup(contest.lease).url)
-            .args(numbers)
+        Self::spawn(contest.command(site)).await
+    }
+
+    /// The same, with the program of another language.
+    async fn spawn(mut command: Command) -> Self {
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .expect("this program starts again");
+            .expect("the program starts");
         let input = process.stdin.take().expect("it is piped");
         let output = process.stdout.take().expect("it is piped");
         let mut contender = Self {
@@ -143,9 +163,18 @@ impl Contender {
 
 /// Runs the contest.
 pub(super) async fn run(contest: &Contest<'_>, site: &Site) -> Outcome {
+    run_programs(contest.processes, || contest.command(site), site).await
+}
+
+/// The same with a program that keeps to what [`run_child`] does.
+pub(super) async fn run_programs(
+    processes: usize,
+    command: impl Fn() -> Command,
+    site: &Site,
+) -> Outcome {
     let mut contenders = Vec::new();
-    for _ in 0..contest.processes {
-        contenders.push(Contender::start(contest, site).await);
+    for _ in 0..processes {
+        contenders.push(Contender::spawn(command()).await);
     }
     let (cpu, commands) = (site.cpu().await, site.commands().await);
     for contender in &mut contenders {
@@ -161,10 +190,10 @@ pub(super) async fn run(contest: &Contest<'_>, site: &Site) -> Outcome {
     outcome
 }
 
-/// What a started process does: `child SYSTEM KEY URL` and the numbers.
+/// What a started process does: `child SYSTEM KEY URL TOPOLOGY` and the numbers.
 pub(crate) async fn run_child(arguments: &[String]) {
-    let [kind, key, url, numbers @ ..] = arguments else {
-        panic!("child SYSTEM KEY URL NUMBERS");
+    let [kind, key, url, topology, numbers @ ..] = arguments else {
+        panic!("child SYSTEM KEY URL TOPOLOGY NUMBERS");
     };
     let kind: Kind = kind.parse().expect("a system");
     let numbers: Vec<u64> = numbers
@@ -192,6 +221,7 @@ pub(crate) async fn run_child(arguments: &[String]) {
     };
     let setup = Setup {
         url: url.clone(),
+        topology: topology.parse().expect("a topology"),
         lease: contest.lease,
         polling: contest.polling,
     };

@@ -8,6 +8,7 @@ pub(crate) mod growth;
 mod hot_key;
 mod latency;
 mod leak;
+mod quorum;
 mod readers;
 mod renewal;
 mod tasks;
@@ -22,7 +23,7 @@ use crate::{results::Results, server::Site, system::Kind};
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 15] = [
+pub(crate) const TITLES: [(&str, &str); 17] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -54,6 +55,14 @@ pub(crate) const TITLES: [(&str, &str); 15] = [
     (
         "w10-sums",
         "growth: what it takes in sum when many come or go",
+    ),
+    (
+        "quorum-1",
+        "a lock on most of five servers: one process, acquire and release",
+    ),
+    (
+        "quorum-8",
+        "a lock on most of five servers: one hot key, 8 processes, held 1 ms",
     ),
     ("calls", "what the server spends on the scripts of w2"),
 ];
@@ -91,8 +100,8 @@ impl Lab {
 }
 
 /// All workloads, as they are asked for.
-pub(crate) const NAMES: [&str; 11] = [
-    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10",
+pub(crate) const NAMES: [&str; 12] = [
+    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "quorum",
 ];
 
 /// Runs the workloads called one of `only`, or all.
@@ -112,6 +121,7 @@ pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
             "w8" => attribute::run(lab, results).await,
             "w9" => leak::run(lab, results).await,
             "w10" => growth::run(lab, results).await,
+            "quorum" => quorum::run(lab, results).await,
             _ => unreachable!("{name} is listed and not known"),
         }
     }

@@ -86,7 +86,8 @@ async fn frozen_servers_are_told_to_forget_when_they_run_again() {
         "{:?}",
         begun.elapsed()
     );
-    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.is_unavailable() || error.is_timeout(), "{error}");
+    assert!(error.to_string().contains("2 of 5 servers"), "{error}");
     five.wait_nothing_left([3, 4], "a").await;
     for frozen in 0..3 {
         five.servers[frozen].resume();

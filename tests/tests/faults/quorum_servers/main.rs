@@ -3,6 +3,7 @@
 mod contenders;
 mod deaths;
 mod judge;
+mod late;
 mod processes;
 
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::Kind;
-use dlock_tests::{connect, scaled, shared_server, unique_prefix};
+use dlock_tests::{connect, scaled, shared_server, unique_prefix, wait_until};
 
 const SOON: Duration = Duration::from_secs(10);
 
@@ -44,6 +44,59 @@ async fn a_mutex_is_the_same_with_a_token_and_without() {
             let guard = next.expect("soon").expect("no panic").expect("free");
             assert!(elsewhere.try_lock().await.expect("answered").is_none());
             guard.release().await.expect("held to the end");
+        }
+    }
+}
+
+/// As keys they are two, which other programs take one by one; a read/write lock's key has the braces in both cases.
+#[tokio::test]
+async fn a_name_with_braces_around_it_is_another_mutex() {
+    for url in urls().await {
+        let (one, two) = (connect(&url, "dlock").await, connect(&url, "dlock").await);
+        let (bare, braced) = (unique_prefix(), unique_prefix());
+        let names = [
+            bare.clone(),
+            format!("{{{bare}}}"),
+            format!("{{{braced}{{}}"),
+        ];
+        let held: Vec<_> = names
+            .iter()
+            .map(|name| one.mutex(name).expect("a valid name"))
+            .collect();
+        let mut guards = Vec::new();
+        for mutex in &held {
+            let guard = tokio::time::timeout(scaled(SOON), mutex.lock()).await;
+            guards.push(guard.expect("it is free").expect("free"));
+        }
+        // Each is waited for, elsewhere and in the same process.
+        let mut waiting = Vec::new();
+        for client in [&one, &two] {
+            for name in &names {
+                let mutex = client.mutex(name).expect("a valid name");
+                let waits = async move {
+                    let guard = mutex.lock().await.expect("free");
+                    let name = guard.key().name().to_owned();
+                    guard.release().await.expect("held to the end");
+                    name
+                };
+                waiting.push((name, tokio::spawn(waits)));
+            }
+        }
+        let seen = two.mutex(&names[0]).expect("a valid name");
+        wait_until(SOON, "somebody waits", || async {
+            !seen.inspect().await.expect("answered").waiters.is_empty()
+        })
+        .await;
+        // Whoever gets it by this release waits for this name.
+        guards.remove(0).release().await.expect("held to the end");
+        tokio::time::sleep(scaled(Duration::from_millis(100))).await;
+        for (name, waiting) in &waiting {
+            assert!(!waiting.is_finished() || **name == names[0], "{name}");
+        }
+        drop(guards);
+        for (name, waiting) in waiting {
+            let had = tokio::time::timeout(scaled(SOON), waiting).await;
+            assert_eq!(had.expect("soon").expect("no panic"), *name);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use dlock_tests::{connect, scaled, shared_server, unique_prefix};
+use dlock_tests::{RedisServer, connect, scaled, shared_server, unique_prefix, wait_until};
 
 use crate::foreign::Foreign;
 
@@ -82,4 +82,45 @@ async fn who_polls_gets_in_although_clients_pass_it_on_among_themselves() {
     for task in tasks {
         assert!(task.await.expect("no panic") > 50);
     }
+}
+
+/// Longer than a client takes a lock for contended after it has met somebody.
+const CROWDED: Duration = Duration::from_secs(6);
+
+/// A plain `SET` knows no line, and a server without memory refuses it.
+#[tokio::test]
+async fn who_waits_long_goes_on_to_ask_for_its_place() {
+    let server = RedisServer::start().await;
+    let name = unique_prefix();
+    let foreign = Foreign::new(&server.url(), &name).await;
+    assert!(foreign.acquire(scaled(LONG)).await);
+    let client = connect(&server.url(), "dlock").await;
+    let mutex = client.mutex(&name).expect("a valid name");
+    let waiting = tokio::spawn(async move { mutex.lock().await });
+    let seen = client.mutex(&name).expect("a valid name");
+    wait_until(LONG, "somebody waits", || async {
+        !seen.inspect().await.expect("answered").waiters.is_empty()
+    })
+    .await;
+    let before = sets(&server).await;
+    for (setting, value) in [("maxmemory-policy", "noeviction"), ("maxmemory", "1")] {
+        server.query::<()>(&["CONFIG", "SET", setting, value]).await;
+    }
+    tokio::time::sleep(CROWDED).await;
+    assert!(!waiting.is_finished(), "{:?}", waiting.await);
+    assert_eq!(sets(&server).await, before);
+    assert!(foreign.release().await);
+    let guard = tokio::time::timeout(scaled(LONG), waiting).await;
+    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    guard.release().await.expect("held to the end");
+}
+
+/// How many `SET` the server was asked for, in scripts or not.
+async fn sets(server: &RedisServer) -> u64 {
+    let stats: String = server.query(&["INFO", "commandstats"]).await;
+    let calls = stats
+        .lines()
+        .find_map(|line| line.strip_prefix("cmdstat_set:calls="));
+    let calls = calls.and_then(|rest| rest.split(',').next());
+    calls.map_or(0, |calls| calls.parse().expect("a number"))
 }

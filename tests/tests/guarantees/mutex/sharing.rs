@@ -156,3 +156,38 @@ async fn a_name_whose_braces_keep_a_line_away_works_without_one() {
     let error = mutex.fenced().expect_err("two slots");
     assert_eq!(error.kind(), ErrorKind::InvalidKey, "{error}");
 }
+
+/// `a` and `{a}` are two keys.
+#[tokio::test]
+async fn a_release_lets_nobody_into_a_mutex_of_another_name() {
+    let (server, bare) = (shared_server().await, unique_prefix());
+    let braced = format!("{{{bare}}}");
+    let foreign = Foreign::new(&server.url(), &braced).await;
+    assert!(foreign.acquire(LONG).await);
+    let holder = connect(&server.url(), "dlock").await;
+    for same_process in [true, false] {
+        let waiter = if same_process {
+            holder.clone()
+        } else {
+            connect(&server.url(), "dlock").await
+        };
+        let guard = holder.mutex(&bare).expect("a valid name").lock().await;
+        let guard = guard.expect("free");
+        let waiting = waiter.mutex(&braced).expect("a valid name");
+        let waiting = tokio::spawn(async move { waiting.lock().await });
+        if same_process {
+            // So soon that the process passes on what it has.
+            tokio::task::yield_now().await;
+        } else {
+            tokio::time::sleep(scaled(Duration::from_millis(100))).await;
+        }
+        guard.release().await.expect("held to the end");
+        tokio::time::sleep(scaled(Duration::from_millis(100))).await;
+        assert!(
+            !waiting.is_finished(),
+            "there are two holders: {same_process}"
+        );
+        assert_eq!(foreign.value().await.as_deref(), Some(foreign.token()));
+        waiting.abort();
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::testing::Scope;
-use dlock::{Client, Error, Kind, Mode, MutexHeld, distributed_lock};
+use dlock::{Client, Error, Kind, Mode, MutexHeld, blocking, distributed_lock};
 use dlock_tests::{connect, scaled, stores, unique_prefix};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -160,6 +160,40 @@ async fn somebody_who_holds_the_mutex_by_hand_keeps_a_call_out() {
         assert!(refused.is_contended(), "{refused}");
         guard.release().await.expect("held to the end");
         plain_now(&client, &prefix).await.expect("free");
+    }
+}
+
+/// A thread that waits for `blocking`'s mutexes, of either kind.
+#[tokio::test]
+async fn threads_take_mutexes() {
+    for url in stores().await {
+        let name = unique_prefix();
+        let thread = tokio::task::spawn_blocking(move || {
+            let clients = [0, 1].map(|_| blocking::Client::connect(&url).expect("it is there"));
+            let [mutex, other] = clients.map(|client| client.mutex(&name).expect("valid"));
+            let guard = mutex.lock().expect("free");
+            assert_eq!(guard.key().as_str(), name);
+            assert!(other.try_lock().expect("answered").is_none());
+            let fenced = other.clone().fenced().expect("one slot");
+            let busy = fenced.lock_timeout(Duration::from_millis(20));
+            assert!(busy.expect_err("held").is_timeout());
+            assert_eq!(other.inspect().expect("answered").holder_count(), 1);
+            guard.release().expect("held to the end");
+            let mut last = None;
+            for _ in 0..2 {
+                let guard = fenced.try_lock().expect("answered").expect("free");
+                assert!(Some(guard.fencing_token()) > last);
+                last = Some(guard.fencing_token());
+                guard.check().expect("held");
+            }
+            drop(mutex.try_lock().expect("answered").expect("dropped"));
+            let short = mutex.lease(Duration::from_millis(300));
+            let short = short.max_hold(Duration::from_millis(300));
+            let guard = short.lock().expect("free");
+            guard.lost().expect("this thread may wait");
+            assert!(guard.is_lost() && guard.release().is_err_and(|error| error.is_lost()));
+        });
+        thread.await.expect("no panic");
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::slot::Slot;
 
-/// How long a slot counts as crowded.
+/// How long a slot counts as crowded: longer than a place in a line is kept.
 const MEMORY: Duration = Duration::from_secs(5);
 
 /// Slots that share a cell only cost each other a script for a release.

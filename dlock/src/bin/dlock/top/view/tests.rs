@@ -103,6 +103,34 @@ async fn keys_sort_select_pause_and_quit() {
 }
 
 #[tokio::test]
+async fn a_mutex_is_told_from_a_lock_of_its_name() {
+    let client = dlock::Client::builder().name("web-1");
+    let client = client.build().await.expect("memory is always there");
+    let mutex = client.mutex("user:7").expect("valid");
+    let _guard = mutex.lock().await.expect("free");
+    let info = mutex.inspect().await.expect("answers");
+    let lock = Found {
+        kind: Kind::Mutex,
+        ..found("user:7", info)
+    };
+    let mut picture = picture().await;
+    picture.rows.push(Row { lock, rate: 0.0 });
+    let mut view = View::new(String::new());
+    view.take(picture);
+    let shown = lines(&mut view);
+    let of_that_name = shown[3..7].iter().filter(|row| row.starts_with("user:7 "));
+    let kinds: Vec<_> = of_that_name
+        .map(|row| row.split_whitespace().nth(1))
+        .collect();
+    assert_eq!(kinds, [Some("rw"), Some("mutex")]);
+    assert!(
+        shown[6].contains(" - ") && shown[6].ends_with("web-1"),
+        "{}",
+        shown[6]
+    );
+}
+
+#[tokio::test]
 async fn the_last_line_names_every_key_in_every_state() {
     let mut view = View::new(String::new());
     view.take(picture().await);

@@ -1,0 +1,58 @@
+// What src/workload/contest.rs has its processes do, for node-redlock:
+// node-redlock.js KEY URLS AS-SHIPPED TASKS WRITES HOLD-US THINK-US LASTS-US LEASE-US.
+"use strict";
+
+const { once } = require("events");
+const Redis = require("ioredis").default;
+const { default: Redlock, ExecutionError } = require("redlock");
+
+const [key, urls, asShipped, , , hold, , lasts, lease] = process.argv.slice(2);
+const clients = urls.split(",").map((url) => new Redis(url));
+const polling = asShipped === "1" ? {} : { retryDelay: 1, retryJitter: 1 };
+const redlock = new Redlock(clients, { ...polling, retryCount: -1 });
+const now = () => performance.now() * 1000;
+
+// Node's timers know whole milliseconds only, and are late.
+async function keepFor(us) {
+  const end = now() + us;
+  while (now() < end) await new Promise(setImmediate);
+}
+
+async function compete() {
+  const begun = now();
+  const report = [];
+  while (now() - begun < Number(lasts)) {
+    const asked = now();
+    const lock = await redlock.acquire([key], Number(lease) / 1000);
+    const granted = now();
+    await keepFor(Number(hold));
+    report.push(`write ${granted - asked}`, `hold ${now() - granted}`);
+    if (granted - begun < Number(lasts)) report.push("in-time 1");
+    try {
+      await lock.release();
+    } catch (error) {
+      if (!(error instanceof ExecutionError)) throw error;
+    }
+  }
+  return report;
+}
+
+async function main() {
+  await Promise.all(clients.map((client) => client.ping()));
+  process.stdout.write("ready\n");
+  const [go] = await once(process.stdin, "data");
+  if (String(go) === "go\n") {
+    const before = process.cpuUsage();
+    const report = await compete();
+    const { user, system } = process.cpuUsage(before);
+    report.push(`cpu ${user + system}`);
+    process.stdout.write(report.join("\n") + "\n");
+  }
+  await redlock.quit();
+  process.stdin.destroy();
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});
