@@ -32,7 +32,7 @@ pub enum Keys {
 /// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
 pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, valid_until: u64) {
     let publishing = Publishing(publish, key.prefix().len());
-    name_keys(cmd, key, keys, op);
+    name_keys(cmd, key, keys);
     let is_mutex = key.kind().is_mutex();
     let buried_until = |stray: Stray| match stray {
         Stray::None => 0,
@@ -106,6 +106,9 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
             cmd.write_arg_fmt(hold);
             let grace = if is_mutex { 0 } else { GRACE_MILLIS };
             cmd.write_arg_fmt(millis(*lease) + grace);
+            if is_mutex {
+                cmd.write_arg_fmt(u8::from(key.kind().has_tokens()));
+            }
             if let Extent::Exactly { stray } = extent {
                 cmd.write_arg_fmt(buried_until(*stray));
             }
@@ -135,13 +138,8 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
     }
 }
 
-fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op) {
-    let beside = match op {
-        _ if keys == Keys::First || key.is_apart() => false,
-        // What has no token needs none to be remembered.
-        Op::Renew { .. } => key.kind() == Kind::FencedMutex,
-        _ => key.kind().is_mutex(),
-    };
+fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
+    let beside = keys == Keys::All && key.kind().is_mutex() && !key.is_apart();
     cmd.write_arg(if beside { b"2" } else { b"1" });
     cmd.write_arg(key.as_str().as_bytes());
     if beside {
