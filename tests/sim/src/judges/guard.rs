@@ -40,7 +40,9 @@ impl Guard {
             Self::Read(guard) => Some(guard.fencing_token()),
             Self::Write(guard) => Some(guard.fencing_token()),
             // Several plain mutexes have none.
-            Self::Several(held) => Some(held.fencing_token()).filter(|token| token.as_u64() > 0),
+            Self::Several(held) => {
+                Some(held.fencing_token()).filter(|token| ServerToken::behind(*token).as_u64() > 0)
+            }
             Self::Fenced(guard) => Some(guard.fencing_token()),
             Self::Mutex(_) | Self::Foreign(_) => None,
         }
