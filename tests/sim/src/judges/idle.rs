@@ -32,6 +32,8 @@ pub(super) struct Idle {
     lossy: bool,
     /// How long after a fault it is calm.
     calm: Nanos,
+    /// How much longer a place may stay in the line of a mutex.
+    more: Nanos,
 }
 
 impl Idle {
@@ -44,6 +46,7 @@ impl Idle {
             shut_down: BTreeMap::new(),
             lease: leases.max().unwrap_or(0),
             lossy: plan.setup.pace.lost > 0,
+            more: super::patience::place_left(plan),
             calm: if plan.faults.iter().all(|one| one.fault.breaks_nothing()) {
                 0
             } else {
@@ -100,6 +103,7 @@ impl Judges {
             if excuses.may_be_back(lock, now) {
                 continue;
             }
+            let under_way = UNDER_WAY + if home.is_mutex() { idle.more } else { 0 };
             home.look(engine, |found| {
                 let Some((_, record)) = &found else { return };
                 let mut had: BTreeMap<ProcId, Had> = BTreeMap::new();
@@ -118,7 +122,7 @@ impl Judges {
                     let since = seen.get(&key).copied().unwrap_or(now);
                     let had = had.entry(of).or_default();
                     had.all.push(id);
-                    had.long += usize::from(now > since + UNDER_WAY);
+                    had.long += usize::from(now > since + under_way);
                     idle.seen.insert(key, since);
                 }
                 for (of, had) in had {
@@ -127,7 +131,7 @@ impl Judges {
                         continue;
                     }
                     let since = spare.get(&(lock, of)).copied().unwrap_or(now);
-                    if now > since + UNDER_WAY {
+                    if now > since + under_way {
                         let story = format!(
                             "lock {lock} still has {:?}, but only {users} know of it",
                             had.all

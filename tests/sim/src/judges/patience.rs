@@ -10,7 +10,7 @@ use crate::plan::{Fault, Patience, Plan};
 const HEARTBEAT: Nanos = 300 * MS;
 /// For how long a mutex is left free for those who poll, and how late one looks then.
 const MOMENT: Nanos = 160 * MS;
-/// For how long the place of one may stay who got a mutex while its slot moved, when there is no line.
+/// For how long a place lasts that nobody makes last longer.
 const PLACE: Nanos = 3 * SECOND;
 /// How long after a fault waits are judged again: connections are back, and places of the dead are over.
 const CALM: Nanos = 8 * SECOND;
@@ -51,18 +51,23 @@ pub(super) struct Waits {
     more: Nanos,
 }
 
+/// For how long the place of one may stay who got a mutex and gave it back while its slot moved: nobody sees the line then.
+pub(super) fn place_left(plan: &Plan) -> Nanos {
+    let mut faults = plan.faults.iter();
+    let moves = faults.any(|one| matches!(one.fault, Fault::Migrate { .. }));
+    if moves { PLACE } else { 0 }
+}
+
 impl Waits {
     pub(super) fn new(plan: &Plan, locks: usize) -> Self {
         let pace = plan.setup.pace;
         let lost = if pace.lost > 0 { 4 * pace.spike } else { 0 };
         let trip = 2 * (pace.base + pace.jitter);
-        let mut faults = plan.faults.iter();
-        let moves = faults.any(|one| matches!(one.fault, Fault::Migrate { .. }));
         Self {
             waiting: BTreeMap::new(),
             next: 0,
             free: vec![Free::default(); locks],
-            more: if moves { MOMENT + PLACE } else { MOMENT },
+            more: MOMENT + place_left(plan),
             limit: HEARTBEAT + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost,
         }
     }
