@@ -23,15 +23,11 @@ pub(super) struct Home {
 /// The key of a lock's hash.
 pub(crate) fn key_of(mutexes: Mutexes, lock: usize) -> String {
     let name = Setup::lock(lock);
-    let stem = if mutexes.has(lock) {
-        "dlock~m:"
-    } else {
-        "dlock:"
-    };
-    if name.starts_with('{') {
-        format!("{stem}{name}")
-    } else {
-        format!("{stem}{{{name}}}")
+    match (mutexes.has(lock), name.starts_with('{')) {
+        (true, true) => format!("dlock~m::{name}"),
+        (true, false) => format!("dlock~m:{{{name}}}"),
+        (false, true) => format!("dlock:{name}"),
+        (false, false) => format!("dlock:{{{name}}}"),
     }
 }
 
