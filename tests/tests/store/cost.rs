@@ -6,8 +6,8 @@ use dlock::__internals::{
     Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key,
     mutex_key, script_source,
 };
-use dlock::{Kind, LockKey};
 use dlock::Mode::{self, Read, Write};
+use dlock::{Kind, LockKey};
 use dlock_tests::{RedisServer, sharded_channels};
 use redis::aio::MultiplexedConnection;
 
@@ -229,7 +229,10 @@ async fn a_mutex_is_passed_on_at_the_same_cost_however_many_wait() {
         // A release that leaves the mutex to others for a moment, as five seconds are over, does less.
         let (refresh, renew, release, enter) = costs[0];
         for cost in &costs {
-            assert!(cost.0 <= refresh && cost.1 <= renew && cost.2 <= release, "{costs:?}");
+            assert!(
+                cost.0 <= refresh && cost.1 <= renew && cost.2 <= release,
+                "{costs:?}"
+            );
             assert!(cost.3 <= enter, "{costs:?}");
         }
     }

@@ -72,7 +72,10 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
 }
 
 /// Waits for what may not come, as a right is missing.
-pub(crate) async fn eventually<F: Future<Output = bool>>(within: Duration, condition: impl Fn() -> F) {
+pub(crate) async fn eventually<F: Future<Output = bool>>(
+    within: Duration,
+    condition: impl Fn() -> F,
+) {
     let deadline = Instant::now() + within;
     while !condition().await && Instant::now() < deadline {
         tokio::time::sleep(PAUSE).await;

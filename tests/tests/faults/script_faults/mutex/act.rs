@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use dlock::Kind;
 use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, Stray};
+use dlock::Kind;
 
 /// How many acquisitions there are. Even ones need tokens.
 pub(crate) const ACTORS: usize = 6;

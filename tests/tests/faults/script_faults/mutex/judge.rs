@@ -38,7 +38,10 @@ impl World {
                 Err("kept for ever".to_owned())
             };
         };
-        let fenced = self.believers.iter().filter(|(actor, _)| kind(**actor).has_tokens());
+        let fenced = self
+            .believers
+            .iter()
+            .filter(|(actor, _)| kind(**actor).has_tokens());
         let needed = fenced.map(|(_, until)| 1000 * until).max().unwrap_or(0);
         if needed > self.time && kept < needed {
             return Err(format!("kept until {kept}, needed until {needed}"));

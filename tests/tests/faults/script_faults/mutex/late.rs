@@ -102,7 +102,11 @@ fn ends_earlier(before: &Gist, after: &Gist, sent: &Sent) -> bool {
     let own = |held: &dlock_tests::Held| held.value == id(actor).to_string();
     let was_own = before.0.as_ref().is_some_and(own);
     let shorter = after.0.as_ref().is_none_or(|held| {
-        own(held) && before.0.as_ref().is_some_and(|before| held.until <= before.until)
+        own(held)
+            && before
+                .0
+                .as_ref()
+                .is_some_and(|before| held.until <= before.until)
     });
     was_own && shorter && before.1 == after.1
 }

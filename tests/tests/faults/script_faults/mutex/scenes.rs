@@ -13,18 +13,39 @@ const SCENES: &[Scene] = &[
     ("a free mutex that is remembered", &[Try(0), Release(0)]),
     ("a hold with a token", &[Try(0)]),
     ("a hold by a plain SET", &[Try(1)]),
-    ("a plain hold of a remembered mutex", &[Try(0), Release(0), Try(1)]),
-    ("a plain hold beside a tombstone", &[AbandonStray(2), Try(1)]),
+    (
+        "a plain hold of a remembered mutex",
+        &[Try(0), Release(0), Try(1)],
+    ),
+    (
+        "a plain hold beside a tombstone",
+        &[AbandonStray(2), Try(1)],
+    ),
     ("a free mutex with a tombstone", &[Try(0), ReleaseStray(0)]),
     ("a foreign hold", &[Take]),
-    ("a foreign hold of a remembered mutex", &[Try(0), Release(0), Take]),
+    (
+        "a foreign hold of a remembered mutex",
+        &[Try(0), Release(0), Take],
+    ),
     ("two wait for a foreign hold", &[Take, Wait(0), Wait(1)]),
     ("one waits for a token", &[Try(1), Wait(2)]),
-    ("from holder to holder", &[Try(0), Wait(1), Wait(2), Wait(4)]),
-    ("one has been let in", &[Try(0), Wait(1), Wait(2), Release(0)]),
+    (
+        "from holder to holder",
+        &[Try(0), Wait(1), Wait(2), Wait(4)],
+    ),
+    (
+        "one has been let in",
+        &[Try(0), Wait(1), Wait(2), Release(0)],
+    ),
     ("one waits who is not heard of", &[Try(0), Wait(3), Wait(4)]),
-    ("a hold that ends by itself", &[Try(0), EndStray(0), Wait(2)]),
-    ("a plain hold that ends by itself", &[Try(1), EndStray(1), Wait(3)]),
+    (
+        "a hold that ends by itself",
+        &[Try(0), EndStray(0), Wait(2)],
+    ),
+    (
+        "a plain hold that ends by itself",
+        &[Try(1), EndStray(1), Wait(3)],
+    ),
 ];
 
 /// All of them: as they are, with clients that do not hear, in pieces, after a while, and when it is time to leave the

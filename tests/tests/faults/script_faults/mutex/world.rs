@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use dlock::LockKey;
 use dlock::__internals::{Extent, Keys, Message, Op, Reply, mutex_key};
+use dlock::LockKey;
 use dlock_tests::{Fault, Held, MutexRecord, Outcome, Pieces, Scene, Stage, Strictness};
 
 use super::act::{ACTORS, Act, VALID, id, kind, nonce};

@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::moments::Moments;
 use super::string::{Held, Value};
 use crate::mode::Mode;
-use crate::protocol::{Extent, HoldId, HoldInfo, LockInfo, Message, Op, Reply, Stray, whole_millis};
+use crate::protocol::{
+    Extent, HoldId, HoldInfo, LockInfo, Message, Op, Reply, Stray, whole_millis,
+};
 use crate::store::memory::lock::acquire::Ask;
 use crate::store::memory::lock::moment::Moment;
 use crate::store::memory::lock::state::{Lock, MEMORY, after};
