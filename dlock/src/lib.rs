@@ -117,6 +117,12 @@ pub mod __internals {
     pub fn mutex_key(kind: Kind, prefix: &str, name: &str) -> Result<LockKey, Error> {
         LockKey::mutex(kind, prefix, name)
     }
+
+    /// The key of a lock's hash, which a mutex has beside its string.
+    #[must_use]
+    pub fn record_of(key: &LockKey) -> &str {
+        key.record()
+    }
 }
 
 /// What the attribute's expansion calls. Not covered by semantic versioning.

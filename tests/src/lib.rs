@@ -53,7 +53,8 @@ pub use proxy::{Counters, Direction, FaultProxy, Faults, Pattern, ProxiedCluster
 pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
 pub use stage::{
-    Fault, Line, Outcome, Pieces, Place, Record, RecordedHold, Scene, Stage, Strictness, Told,
+    Fault, Held, Line, Moments, MutexRecord, Outcome, Pieces, Place, Record, RecordedHold, Scene,
+    Stage, Strictness, Told,
 };
 pub use test_clock::TestClock;
 pub use tool::dlock_tool;

@@ -55,7 +55,8 @@ pub(super) fn after_failure(
 
 /// The token of a grant by message, if that fits what the server has answered last: it is from the same server (one
 /// that was deposed may still publish), larger than the last token then, and no larger than time allows, with 1 % for
-/// clocks that run at different rates and a second for what they are set by.
+/// clocks that run at different rates and a second for what they are set by. An answer that names no last token was given
+/// where there is no line: it has refreshed no place, so a place's lease does not count from it.
 pub(super) fn believe(
     granted: Option<(ServerToken, Origin)>,
     answer: &Answer,
@@ -66,7 +67,7 @@ pub(super) fn believe(
     let passed = BootInstant::now().since(answer.sent_at);
     let most = passed + passed / 100 + Duration::from_secs(1);
     let most = u64::try_from(most.as_micros()).unwrap_or(u64::MAX);
-    let fits = Some(token) > last && token.as_u64() <= now.saturating_add(most);
+    let fits = token > last? && token.as_u64() <= now.saturating_add(most);
     (fits && from == answer.from).then_some(token)
 }
 
@@ -137,6 +138,9 @@ mod tests {
             believe(granted, &answer, last, NOW).is_some()
         };
         assert!(believed(NOW + 1, 1));
+        let granted = Some((ServerToken::new(NOW + 1), Origin::of(1)));
+        let elsewhere = believe(granted, &answer, None, NOW);
+        assert_eq!(elsewhere, None, "the answer was about no place");
         assert!(!believed(NOW + 1, 2), "a server that has been deposed");
         assert!(!believed(NOW - 5, 1), "an earlier place");
         assert!(!believed(NOW + 3_600_000_000, 1), "beyond the time passed");

@@ -1,16 +1,18 @@
 //! The scripts on a real server, with the time, the ears and the faults of a test.
 
 mod check;
+mod mutex;
 mod outcome;
 mod record;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use dlock::__internals::{Keys, Op, Script, encode, encode_plain, script_source};
+use dlock::__internals::{Keys, Op, Script, encode, encode_plain, record_of, script_source};
 use dlock::LockKey;
-use redis::{Arg, Connection};
+use redis::{Arg, Cmd, Connection};
 
+pub use self::mutex::{Held, Moments, MutexRecord};
 pub use self::outcome::{Outcome, Told};
 pub use self::record::{Line, Place, Record, RecordedHold, Strictness};
 use crate::RedisServer;
@@ -45,7 +47,9 @@ pub struct Scene<'a> {
     pub publish: &'a str,
     /// The clients that do not hear.
     pub deaf: &'a [String],
-    /// Whether a release is tried as a plain command first, if it has that form.
+    /// Which keys the script is given.
+    pub keys: Keys,
+    /// Whether the plain command is tried first, if the operation has one.
     pub plain: bool,
     /// Which scripts.
     pub pieces: Pieces,
@@ -97,37 +101,39 @@ impl Stage {
         let script = Script::of(scene.key.kind(), scene.op);
         let index = Script::ALL.iter().position(|of| *of == script);
         let digests = &self.digests[usize::from(scene.pieces == Pieces::OfTwo)];
-        let plain = scene.plain && encode_plain(scene.key, scene.op).is_some();
+        let plain = encode_plain(scene.key, scene.op).filter(|_| scene.plain);
+        let plain = plain.map_or_else(Vec::new, |plain| words(&plain));
         let fault = scene.fault.map_or_else(String::new, |fault| {
             format!("{} {} {}", fault.from, fault.to, fault.commands)
         });
+        let (op, publish) = (scene.op, scene.publish);
+        let mut own = Cmd::new();
+        encode(
+            &mut own,
+            scene.key,
+            scene.keys,
+            op,
+            publish,
+            scene.valid_until,
+        );
+        let own = words(&own);
+        let (count, rest) = own.split_first().expect("the number of keys");
+        let given = usize::from(count.as_slice() == b"2") + 1;
 
         let mut command = redis::cmd("EVALSHA");
+        let keys = kept_keys(scene.key);
         command
             .arg(&digests[index.expect("all scripts are loaded")])
-            .arg(2)
-            .arg(scene.key.as_str())
-            .arg(side(scene.key))
+            .arg(keys.len())
+            .arg(keys)
             .arg(scene.time)
             .arg(format!("|{}|", scene.deaf.join("|")))
             .arg(fault)
             .arg(scene.fault.map_or("", |fault| fault.error))
-            .arg(u8::from(plain));
-        let mut own = redis::Cmd::new();
-        encode(
-            &mut own,
-            scene.key,
-            Keys::All,
-            scene.op,
-            scene.publish,
-            scene.valid_until,
-        );
-        // Without the number of keys and the key.
-        for argument in own.args_iter().skip(2) {
-            if let Arg::Simple(bytes) = argument {
-                command.arg(bytes);
-            }
-        }
+            .arg(plain.len())
+            .arg(given)
+            .arg(plain)
+            .arg(&rest[given..]);
         let value = command
             .query(&mut *self.connection.borrow_mut())
             .unwrap_or_else(|error| panic!("{:?}: {error}", scene.op));
@@ -136,15 +142,34 @@ impl Stage {
 
     /// Makes a lock what an earlier script has left.
     pub fn restore(&self, key: &LockKey, fields: &BTreeMap<String, String>, kept: Option<u64>) {
+        let hash = record_of(key);
         let mut pipeline = redis::pipe();
-        pipeline.del(&[key.as_str(), &side(key)]).ignore();
+        pipeline.del(kept_keys(key)).ignore();
         if !fields.is_empty() {
             let fields: Vec<_> = fields.iter().collect();
-            pipeline.hset_multiple(key.as_str(), &fields).ignore();
+            pipeline.hset_multiple(hash, &fields).ignore();
         }
         if let Some(kept) = kept {
-            pipeline.set(side(key), kept / 1000).ignore();
+            pipeline.set(side(hash), kept / 1000).ignore();
         }
+        self.run(&pipeline);
+    }
+
+    /// Makes a mutex' string this, whatever it was, or removes it.
+    pub fn hold(&self, key: &LockKey, held: Option<&Held>) {
+        let string = key.as_str();
+        let mut pipeline = redis::pipe();
+        pipeline.del(&[string, &side(string)]).ignore();
+        if let Some(held) = held {
+            pipeline.set(string, &held.value).ignore();
+            if let Some(until) = held.until {
+                pipeline.set(side(string), until).ignore();
+            }
+        }
+        self.run(&pipeline);
+    }
+
+    fn run(&self, pipeline: &redis::Pipeline) {
         pipeline
             .query::<()>(&mut *self.connection.borrow_mut())
             .expect("the server takes the record");
@@ -162,9 +187,28 @@ impl std::fmt::Debug for Stage {
     }
 }
 
-/// Where the expiry of a lock's key is noted.
-fn side(key: &LockKey) -> String {
-    format!("{}:kept", key.as_str())
+/// Where the expiry of a key is noted.
+fn side(key: &str) -> String {
+    format!("{key}:kept")
+}
+
+/// The keys of a lock, each with where its expiry is noted; the hash last.
+fn kept_keys(key: &LockKey) -> Vec<String> {
+    let mut keys = vec![key.as_str().to_owned(), side(key.as_str())];
+    if key.kind().is_mutex() {
+        let hash = record_of(key);
+        keys.extend([hash.to_owned(), side(hash)]);
+    }
+    keys
+}
+
+/// A command's words.
+fn words(command: &Cmd) -> Vec<Vec<u8>> {
+    let words = command.args_iter().filter_map(|word| match word {
+        Arg::Simple(bytes) => Some(bytes.to_vec()),
+        _ => None,
+    });
+    words.collect()
 }
 
 /// A script that finds the test's `redis` instead of the server's.

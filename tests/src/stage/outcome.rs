@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use dlock::__internals::{Message, Op, Reply, decode};
 use redis::Value;
 
+use super::mutex::Held;
+
 /// What came of one script.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -14,10 +16,12 @@ pub struct Outcome {
     pub told: Vec<Told>,
     /// How many commands it tried to run.
     pub calls: u64,
-    /// Until when the key is kept, in microseconds; `None` if for ever, or if there is no key.
+    /// Until when the hash is kept, in microseconds; `None` if for ever, or if there is none.
     pub kept: Option<u64>,
-    /// What it left of the lock.
+    /// What it left of the lock's hash.
     pub fields: BTreeMap<String, String>,
+    /// What it left of a mutex' string.
+    pub held: Option<Held>,
 }
 
 /// A message as it was published.
@@ -41,8 +45,9 @@ impl Outcome {
             u64,
             String,
             BTreeMap<String, String>,
+            Vec<String>,
         );
-        let ((done, reply), told, calls, kept, fields): Raw =
+        let ((done, reply), told, calls, kept, fields, string): Raw =
             redis::from_redis_value(value).expect("what the stage returns");
         let notes = if done && op.passes_on() {
             notes(&reply)
@@ -66,6 +71,7 @@ impl Outcome {
             calls,
             kept: (!kept.is_empty()).then(|| 1000 * kept.parse::<u64>().expect("milliseconds")),
             fields,
+            held: Held::read(&string),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What the scripts cost the server: the commands that run inside them.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dlock::__internals::{
-    HoldId, Keys, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key,
-    script_source,
+    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Stray, encode, encode_plain,
+    lock_key, mutex_key, script_source,
 };
-use dlock::LockKey;
+use dlock::{Kind, LockKey};
 use dlock::Mode::{self, Read, Write};
 use dlock_tests::{RedisServer, sharded_channels};
 use redis::aio::MultiplexedConnection;
@@ -25,6 +25,10 @@ struct Meter {
 
 impl Meter {
     async fn new() -> Self {
+        Self::of(lock_key("cost", "lock").expect("a valid name")).await
+    }
+
+    async fn of(key: LockKey) -> Self {
         let server = RedisServer::start().await;
         let client = redis::Client::open(server.url()).expect("a URL");
         Self {
@@ -33,7 +37,7 @@ impl Meter {
                 .await
                 .expect("the server answers"),
             _server: server,
-            key: lock_key("cost", "lock").expect("a valid name"),
+            key,
         }
     }
 
@@ -105,6 +109,27 @@ async fn without_contention_an_acquire_runs_five_commands_and_a_release_is_one()
     }
 }
 
+/// The second round of a writer on a quorum, and a release after it.
+#[tokio::test]
+async fn a_token_is_raised_by_three_commands() {
+    let mut meter = Meter::new().await;
+    meter.cost(&acquire(0, Write)).await;
+    let raise = |ahead: u64| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let micros = now.expect("after 1970").as_micros();
+        let now = u64::try_from(micros).expect("this millennium");
+        Op::Raise {
+            hold: id(0),
+            token: ServerToken::new(now + ahead),
+        }
+    };
+    // By now the clock has come to it.
+    assert_eq!(meter.cost(&raise(0)).await, 3);
+    assert_eq!(meter.cost(&raise(900_000)).await, 4, "and an expiry");
+    let plain = encode_plain(&meter.key, &release(0)).expect("nothing else to note");
+    assert_eq!(meter.ask(&plain).await, redis::Value::Int(1));
+}
+
 #[tokio::test]
 async fn a_release_that_has_more_to_note_takes_a_script() {
     let key = lock_key("cost", "lock").expect("a valid name");
@@ -163,4 +188,72 @@ async fn a_hand_over_costs_the_same_however_many_wait() {
     }
     costs.remove(0); // Then the lock has been the only one's shortly before.
     assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
+}
+
+fn mutex(kind: Kind) -> LockKey {
+    mutex_key(kind, "cost", "mutex").expect("a valid name")
+}
+
+fn renew(number: usize) -> Op {
+    Op::Renew {
+        hold: id(number),
+        lease: LEASE,
+        extent: Extent::Longer,
+    }
+}
+
+#[tokio::test]
+async fn a_mutex_is_one_command_to_take_and_three_to_give_back() {
+    let mut meter = Meter::of(mutex(Kind::Mutex)).await;
+    for _ in 0..2 {
+        let plain = encode_plain(&meter.key, &acquire(0, Write)).expect("no token to note");
+        assert_eq!(meter.ask(&plain).await, redis::Value::Okay);
+        assert_eq!(meter.cost(&renew(0)).await, 4, "renew");
+        assert_eq!(meter.cost(&release(0)).await, 3, "release");
+    }
+    assert!(encode_plain(&meter.key, &release(0)).is_none());
+}
+
+#[tokio::test]
+async fn a_mutex_with_a_token_notes_it_beside() {
+    let mut meter = Meter::of(mutex(Kind::FencedMutex)).await;
+    assert!(encode_plain(&meter.key, &acquire(0, Write)).is_none());
+    for first in [true, false] {
+        let costs = [acquire(0, Write), renew(0), release(0)];
+        let mut spent = Vec::new();
+        for op in &costs {
+            spent.push(meter.cost(op).await);
+        }
+        println!("first {first}: {spent:?}");
+        assert_eq!(spent, if first { [7, 5, 10] } else { [9, 5, 10] });
+    }
+}
+
+#[tokio::test]
+async fn a_mutex_is_passed_on_at_the_same_cost_however_many_wait() {
+    for kind in [Kind::Mutex, Kind::FencedMutex] {
+        let mut meter = Meter::of(mutex(kind)).await;
+        meter.cost(&acquire(0, Write)).await;
+        let (mut waiting, mut costs) = (0, Vec::new());
+        for upto in [2, 4, 40, 1000] {
+            for number in waiting + 1..=upto {
+                meter.cost(&acquire(number, Write)).await;
+            }
+            waiting = upto;
+            let holder = costs.len();
+            let refresh = meter.cost(&acquire(upto, Write)).await;
+            let renew = meter.cost(&renew(holder)).await;
+            let release = meter.cost(&release(holder)).await;
+            let enter = meter.cost(&acquire(holder + 1, Write)).await;
+            costs.push((refresh, renew, release, enter));
+        }
+        costs.remove(0); // Then the mutex has been the only one's shortly before.
+        println!("{kind}: {costs:?}");
+        // A release that leaves the mutex to others for a moment, as five seconds are over, does less.
+        let (refresh, renew, release, enter) = costs[0];
+        for cost in &costs {
+            assert!(cost.0 <= refresh && cost.1 <= renew && cost.2 <= release, "{costs:?}");
+            assert!(cost.3 <= enter, "{costs:?}");
+        }
+    }
 }

@@ -120,6 +120,14 @@ impl MemoryStore {
         shard.mutex(key, |mutex| mutex.holder(time)).flatten()
     }
 
+    /// When a mutex is left free for those who know no line: until when it was last, since when it was not, and for how
+    /// long it may not be; for tests.
+    #[must_use]
+    pub fn moments(&self, key: &LockKey) -> [Option<u64>; 3] {
+        let moments = self.shard(key).mutex(key, |mutex| mutex.moments());
+        moments.unwrap_or_default()
+    }
+
     /// The lock's time now, in microseconds, and until when the server remembers the lock, for tests.
     #[must_use]
     pub fn times(&self, key: &LockKey) -> (u64, u64) {

@@ -1,20 +1,18 @@
 //! dlock itself, through its public interface.
 
-use super::{Mode, Setup, System};
+use dlock::Client;
+
+use super::{Mode, Setup, System, Topology};
 
 #[derive(Clone)]
 pub(crate) struct Dlock {
-    client: dlock::Client,
+    client: Client,
 }
 
 impl System for Dlock {
     async fn connect(setup: &Setup) -> Self {
-        let client = dlock::Client::builder()
-            .url(&setup.url)
-            .lease(setup.lease)
-            .build();
         Self {
-            client: client.await.expect("the servers answer"),
+            client: client(setup).await,
         }
     }
 
@@ -39,4 +37,14 @@ impl System for Dlock {
             }
         }
     }
+}
+
+/// A client of these servers.
+pub(super) async fn client(setup: &Setup) -> Client {
+    let builder = match setup.topology {
+        Topology::Standalone | Topology::Cluster => Client::builder().url(&setup.url),
+        Topology::Quorum => Client::builder().quorum(setup.nodes()),
+    };
+    let client = builder.lease(setup.lease).build();
+    client.await.expect("the servers answer")
 }

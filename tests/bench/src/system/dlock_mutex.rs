@@ -1,6 +1,6 @@
 //! dlock's mutex, which other languages share.
 
-use super::{Mode, Setup, System};
+use super::{Mode, Setup, System, dlock::client};
 
 #[derive(Clone)]
 pub(crate) struct DlockMutex {
@@ -9,12 +9,8 @@ pub(crate) struct DlockMutex {
 
 impl System for DlockMutex {
     async fn connect(setup: &Setup) -> Self {
-        let client = dlock::Client::builder()
-            .url(&setup.url)
-            .lease(setup.lease)
-            .build();
         Self {
-            client: client.await.expect("the servers answer"),
+            client: client(setup).await,
         }
     }
 

@@ -141,7 +141,7 @@ impl Kind {
         [Self::Rslock, Self::RedisLock, Self::Rlock, Self::RdsLock];
 
     /// Those that take a lock on most of several servers.
-    pub(crate) const QUORUM: [Self; 1] = [Self::Rslock];
+    pub(crate) const QUORUM: [Self; 3] = [Self::Dlock, Self::DlockMutex, Self::Rslock];
 
     /// Those that work on a Redis Cluster.
     pub(crate) const CLUSTER: [Self; 6] = [

@@ -39,6 +39,10 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                     key: "bench:hot",
                 };
                 for kind in lab.chosen(&Kind::QUORUM) {
+                    // dlock has nothing to tune.
+                    if Kind::OURS.contains(&kind) && polling == Polling::AsShipped {
+                        continue;
+                    }
                     let contest = run(kind);
                     let outcome = contest::run(&contest, &site).await;
                     add(results, workload, &polling.label(kind), &contest, &outcome);

@@ -139,7 +139,6 @@ fn op_of(sim: &Sim, plan: &ProcessPlan, task: &TaskPlan, number: u64) -> Op {
     let mut op = task.shape.op(locks, plan.lease.max(MS), random);
     let mutexes = sim.plan.setup.mutexes;
     if mutexes.has(op.locks[0]) {
-        op.locks.truncate(1);
         op.write = true;
         (op.owner, op.inner) = (None, None);
     }

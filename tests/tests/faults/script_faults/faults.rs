@@ -2,8 +2,9 @@
 
 use dlock_tests::Fault;
 
-const WRITES: &str = "|HSET|HDEL|PEXPIRE|PEXPIREAT|";
-const KEYED: &str = "|HSET|HDEL|PEXPIRE|PEXPIREAT|HLEN|HGET|HMGET|HGETALL|";
+const WRITES: &str = "|HSET|HDEL|PEXPIRE|PEXPIREAT|SET|GETEX|DEL|";
+const KEYED: &str =
+    "|HSET|HDEL|PEXPIRE|PEXPIREAT|HLEN|HGET|HMGET|HGETALL|SET|GETEX|DEL|EXISTS|PTTL|";
 
 /// The faults that begin with the command of this number.
 pub(crate) fn at(number: u64) -> Vec<Fault<'static>> {
@@ -25,7 +26,7 @@ pub(crate) fn at(number: u64) -> Vec<Fault<'static>> {
         Fault {
             from: number,
             to: number,
-            commands: "|HSET|",
+            commands: "|HSET|SET|",
             error: "OOM command not allowed when used memory > 'maxmemory'.",
         },
         from_then(
@@ -49,6 +50,11 @@ pub(crate) fn at(number: u64) -> Vec<Fault<'static>> {
             "|HGETALL|",
             "|HMGET|",
             "|TIME|",
+            "|SET|",
+            "|GETEX|",
+            "|DEL|",
+            "|EXISTS|",
+            "|PTTL|",
         ] {
             faults.push(from_then(
                 denied,

@@ -6,7 +6,7 @@ use crate::actor::{id, mode};
 use crate::world::World;
 
 /// How long after its last deadline a key may be kept, in microseconds: a minute, and what saves expiries.
-const LONGEST_MEMORY: u64 = 71_001_000;
+pub(crate) const LONGEST_MEMORY: u64 = 71_001_000;
 
 impl World {
     /// Nobody who believes to hold the lock is wrong, and what is recorded is in order.
@@ -59,7 +59,7 @@ impl World {
 /// The one case of a key without expiry: the first acquire of a lock has written the record, and the server refuses
 /// both the expiry and the removal of the record. No server stops writing between two commands of a script, and a user
 /// who may not do either is told so when connecting.
-fn has_no_choice(fault: Option<Fault<'_>>) -> bool {
+pub(crate) fn has_no_choice(fault: Option<Fault<'_>>) -> bool {
     let refuses = |fault: Fault<'_>, command: &str| {
         fault.commands == "|*|" || fault.commands.contains(command)
     };

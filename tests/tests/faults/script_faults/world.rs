@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use dlock::__internals::{Extent, Message, Op, Reply, lock_key};
+use dlock::__internals::{Extent, Keys, Message, Op, Reply, lock_key};
 use dlock::{LockKey, Mode};
 use dlock_tests::{Fault, Outcome, Pieces, Record, Scene, Stage, Strictness};
 
@@ -76,6 +76,7 @@ impl World {
                 time: self.time,
                 publish: self.publish,
                 deaf: &self.deaf,
+                keys: Keys::All,
                 plain: matches!(act, Act::Release(actor) if actor % 4 < 2),
                 pieces: self.pieces,
                 fault,

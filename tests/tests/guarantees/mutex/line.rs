@@ -124,3 +124,44 @@ async fn sets(server: &RedisServer) -> u64 {
     let calls = calls.and_then(|rest| rest.split(',').next());
     calls.map_or(0, |calls| calls.parse().expect("a number"))
 }
+
+/// Where nobody may publish, a release leaves the mutex to the first in line, who looks now and then; it is not there for
+/// who has just had it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_releases_does_not_take_it_past_those_who_wait_and_cannot_be_told() {
+    const HOLD: Duration = Duration::from_millis(300);
+    let server = RedisServer::start().await;
+    let user = [
+        "ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-publish",
+    ];
+    server.query::<()>(&user).await;
+    // Redis 6.2 does not know it.
+    let _ = server
+        .command(&["ACL", "SETUSER", "app", "-spublish"])
+        .await;
+    let url = server.url().replacen("redis://", "redis://app:secret@", 1);
+    let name = unique_prefix();
+    let (busy, patient) = (connect(&url, "dlock").await, connect(&url, "dlock").await);
+    let busy = busy.mutex(&name).expect("a valid name");
+    let patient = patient.mutex(&name).expect("a valid name");
+    let taking = tokio::spawn(async move {
+        loop {
+            let guard = busy.lock().await.expect("its turn");
+            tokio::time::sleep(HOLD).await;
+            guard.release().await.expect("held to the end");
+        }
+    });
+    for round in 0..2 {
+        tokio::time::sleep(HOLD / 2).await;
+        let guard = tokio::time::timeout(5 * HOLD, patient.lock()).await;
+        let guard = guard.unwrap_or_else(|_| panic!("passed over in round {round}"));
+        guard
+            .expect("free")
+            .release()
+            .await
+            .expect("held to the end");
+        // By then the other has forgotten that it had company.
+        tokio::time::sleep(CROWDED).await;
+    }
+    taking.abort();
+}

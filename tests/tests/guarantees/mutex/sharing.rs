@@ -87,8 +87,8 @@ async fn a_hold_is_renewed_and_its_loss_is_noticed() {
     let client = client.build().await.expect("the server is up");
     let mutex = client.mutex(&name).expect("a valid name");
     let guard = mutex.lock().await.expect("free");
-    tokio::time::sleep(2 * lease).await;
-    guard.check().expect("renewed");
+    let outcome = tokio::time::timeout(2 * lease, guard.lost()).await;
+    assert!(outcome.is_err(), "renewed");
     foreign.remove().await;
     assert!(foreign.acquire(LONG).await);
     tokio::time::timeout(scaled(SOON), guard.lost())
@@ -190,4 +190,28 @@ async fn a_release_lets_nobody_into_a_mutex_of_another_name() {
         assert_eq!(foreign.value().await.as_deref(), Some(foreign.token()));
         waiting.abort();
     }
+}
+
+/// Longer than numbers of microseconds go.
+#[tokio::test]
+async fn a_foreign_hold_may_last_as_long_as_servers_can_count() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let client = connect(&server.url(), "dlock").await;
+    let mutex = client.mutex(&name).expect("a valid name");
+    assert!(
+        foreign
+            .acquire(Duration::from_millis(9_000_000_000_000_000_000))
+            .await
+    );
+    assert!(mutex.try_lock().await.expect("answered").is_none());
+    let info = mutex.inspect().await.expect("answered");
+    assert_eq!(info.holders.len(), 1, "{info:?}");
+    let waiting = tokio::spawn(async move { mutex.lock().await });
+    tokio::time::sleep(scaled(Duration::from_millis(400))).await;
+    assert!(!waiting.is_finished(), "{:?}", waiting.await);
+    assert!(foreign.release().await);
+    let guard = tokio::time::timeout(scaled(SOON), waiting).await;
+    let guard = guard.expect("soon").expect("no panic").expect("free");
+    guard.release().await.expect("held to the end");
 }

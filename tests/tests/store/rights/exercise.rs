@@ -3,21 +3,24 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use dlock::__internals::{ClientId, Endpoint, Extent, HoldId, Op, RedisStore, Stray, lock_key};
+use dlock::__internals::{
+    ClientId, Endpoint, Extent, HoldId, Op, RedisStore, ServerToken, Stray, lock_key,
+};
 use dlock::{Client, Error, Mode};
 use dlock_tests::{builder, scaled, slot_of_lock};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
+use crate::mutexes::mutexes;
 use crate::site::{Site, User};
 
 /// Patience with what cannot work.
-fn patience() -> Duration {
+pub(crate) fn patience() -> Duration {
     scaled(Duration::from_millis(1500))
 }
 
 /// Short enough to be outlived.
-const LEASE: Duration = Duration::from_millis(600);
+pub(crate) const LEASE: Duration = Duration::from_millis(600);
 
 /// For how long a subscription lingers at most, and some more.
 const LINGER: Duration = Duration::from_secs(10);
@@ -47,6 +50,9 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
     note(hand_over(&one, &two, site, user).await);
     note(give_up(&one, &two).await);
     note(look(&two).await);
+    for outcome in mutexes(&one, &two, user).await {
+        note(outcome);
+    }
     for outcome in operations(&url, user).await {
         note(outcome);
     }
@@ -68,7 +74,10 @@ pub(crate) async fn exercise(site: &Site, user: &User) -> Vec<Error> {
 }
 
 /// Waits for what may not come, as a right is missing.
-async fn eventually<F: Future<Output = bool>>(within: Duration, condition: impl Fn() -> F) {
+pub(crate) async fn eventually<F: Future<Output = bool>>(
+    within: Duration,
+    condition: impl Fn() -> F,
+) {
     let deadline = Instant::now() + within;
     while !condition().await && Instant::now() < deadline {
         tokio::time::sleep(PAUSE).await;
@@ -188,7 +197,12 @@ async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
     };
     let mut outcomes = Vec::new();
     let key = lock_key(&user.prefix, "each").expect("a good name");
-    for op in [&acquire, &renew, &Op::Inspect, &release] {
+    let raise = Op::Raise {
+        hold: hold.clone(),
+        // Far ahead of the clock: in the year 2100.
+        token: ServerToken::new(4_102_444_800_000_000),
+    };
+    for op in [&acquire, &renew, &raise, &Op::Inspect, &release] {
         outcomes.push(store.call(&key, op, soon()).await.map(drop));
     }
     let abandon = Op::Abandon {

@@ -15,7 +15,8 @@ async fn is_enough_and_no_more(site: Site) {
     assert_eq!(rule.contains("+spublish"), sharded_channels(), "{rule}");
     let cluster = matches!(site, Site::Cluster(_));
     assert_eq!(rule.contains("+asking"), cluster, "{rule}");
-    site.allow(&user, &(rule.clone() + TOOL)).await;
+    site.allow(&user, &(rule.clone() + &user.rule_for_mutexes() + TOOL))
+        .await;
     for node in site.nodes() {
         node.query::<()>(&["ACL", "LOG", "RESET"]).await;
     }
@@ -61,7 +62,16 @@ async fn is_enough_and_no_more(site: Site) {
         vec!["EVAL", "return redis.call('KEYS', '*')", "0"],
         vec!["EVAL", &read_other, "0"],
     ];
-    for key in [&tenant, &neighbour] {
+    // Nor mutexes of other names, nor the hashes beside them.
+    let (mutex, beside_it) = (other.mutexes(), format!("{}~m:{{x}}", other.prefix));
+    let as_mutex = "return redis.call('SET', KEYS[1], 'x')";
+    for key in [&mutex, &beside_it, &tenant] {
+        forbidden.push(vec!["SET", key, "x"]);
+        forbidden.push(vec!["GETEX", key]);
+        forbidden.push(vec!["EXISTS", key]);
+        forbidden.push(vec!["EVAL", as_mutex, "1", key]);
+    }
+    for key in [&tenant, &neighbour, &mutex, &beside_it] {
         forbidden.push(vec!["HGETALL", key]);
         forbidden.push(vec!["HDEL", key, "t"]);
         forbidden.push(vec!["HSET", key, "t", "1"]);

@@ -3,5 +3,6 @@
 mod exercise;
 mod least;
 mod messages;
+mod mutexes;
 mod site;
 mod superfluous;

@@ -34,6 +34,23 @@ impl User {
     }
 }
 
+impl User {
+    /// What this user's mutexes are called, to begin with.
+    pub(crate) fn mutexes(&self) -> String {
+        format!("{}-m-", self.prefix)
+    }
+
+    /// What SECURITY.md says that mutexes want besides.
+    pub(crate) fn rule_for_mutexes(&self) -> String {
+        let path = format!("{}/../SECURITY.md", env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(path).expect("SECURITY.md");
+        let rule = page.lines().find(|line| line.starts_with("~order:* "));
+        let rule = rule.expect("what mutexes want besides");
+        let rule = rule.replace("order:", &self.mutexes());
+        format!(" {}", rule.replace("dlock~", &format!("{}~", self.prefix)))
+    }
+}
+
 impl Site {
     fn options() -> ServerOptions {
         ServerOptions::new().config("acllog-max-len 10000")

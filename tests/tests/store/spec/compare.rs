@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use dlock::__internals::{Message, Op, Reply, ServerToken};
-use dlock::{LockInfo, Mode};
+use dlock::{Kind, LockInfo, Mode};
 use dlock_tests::{Line, Record, Told};
+
+use crate::request::Request;
 
 /// Whether a script's answer is as good as the specified one. `before` is the record it has found, `now` the
 /// lock's time.
 pub(crate) fn is_as_specified(
-    op: &Op,
+    request: &Request,
     specified: &Reply,
     answered: &Reply,
     before: &Record,
@@ -17,7 +19,9 @@ pub(crate) fn is_as_specified(
 ) -> bool {
     // When to look again is a hint: scripts know of a hold that is in the way, and not of the one that ends last.
     let sooner = |retry: &Duration, most: &Duration| !retry.is_zero() && retry <= most;
-    match (op, specified, answered) {
+    match (&request.op, specified, answered) {
+        // Nobody looks at the token of a hold that needs none.
+        (_, Reply::Granted(_), Reply::Granted(_)) if request.kind == Kind::Mutex => true,
         (_, Reply::Busy(most), Reply::Busy(retry)) => sooner(retry, most),
         (
             _,

@@ -3,16 +3,20 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use dlock::Mode;
+use dlock::__internals::Keys;
+use dlock::{Kind, Mode};
 use dlock_tests::Pieces;
 use fastrand::Rng;
 
-use crate::plan::{ACTORS, Act, Actor, CLIENTS, Index, Place, Plan, Publish, Step, Stray, Who};
+use crate::plan::{
+    ACTORS, Act, Actor, CLIENTS, Family, Foreign, Index, Place, Plan, Publish, Step, Stray, Who,
+};
 
-pub(crate) fn plan(seed: u64) -> Plan {
-    let mut draw = Draw(Rng::with_seed(seed));
+pub(crate) fn plan(of: Family, seed: u64) -> Plan {
+    let mut draw = Draw(Rng::with_seed(seed), of);
     let steps = draw.0.usize(1..=120);
     Plan {
+        of,
         actors: (0..ACTORS).map(|_| draw.actor()).collect(),
         pieces: draw.one(&[(1, Pieces::Whole), (1, Pieces::OfTwo)]),
         sharded: draw.0.bool(),
@@ -20,7 +24,7 @@ pub(crate) fn plan(seed: u64) -> Plan {
     }
 }
 
-struct Draw(Rng);
+struct Draw(Rng, Family);
 
 impl Draw {
     /// One of several, each with a weight.
@@ -37,6 +41,15 @@ impl Draw {
     }
 
     fn actor(&mut self) -> Actor {
+        if self.1 == Family::Mutex {
+            return Actor {
+                client: self.0.usize(0..CLIENTS),
+                kind: self.one(&[(1, Kind::Mutex), (1, Kind::FencedMutex)]),
+                mode: Mode::Write,
+                owner: None,
+                longest: Duration::from_secs(self.one(&[(4, 10), (1, 3600)])),
+            };
+        }
         // An owner may contain what the records are separated by, and may be called like somebody's hold.
         let owners = [
             (6, None),
@@ -47,6 +60,7 @@ impl Draw {
         ];
         Actor {
             client: self.0.usize(0..CLIENTS),
+            kind: Kind::Rw,
             mode: self.one(&[(1, Mode::Read), (1, Mode::Write)]),
             owner: self.one(&owners),
             longest: Duration::from_secs(self.one(&[(4, 10), (1, 3600)])),
@@ -54,6 +68,9 @@ impl Draw {
     }
 
     fn step(&mut self) -> Step {
+        if self.1 == Family::Mutex && self.0.u32(0..10) == 0 {
+            return Step::Foreign(self.foreign());
+        }
         match self.0.u32(0..64) {
             0..40 => {
                 let act = self.act();
@@ -68,11 +85,13 @@ impl Draw {
                     act,
                     publish: self.publish(),
                     plain: self.0.bool(),
+                    keys: self.keys(),
                 }
             }
             40..45 => Step::Resend {
                 sent: self.index(),
                 publish: self.publish(),
+                plain: self.1 == Family::Mutex && self.0.bool(),
             },
             45..48 => Step::Hear {
                 client: self.0.usize(0..CLIENTS),
@@ -87,8 +106,40 @@ impl Draw {
         }
     }
 
+    fn foreign(&mut self) -> Foreign {
+        // What redis-py and node-redlock write, what looks nearly like a hold of dlock's, and what nobody expects.
+        let values = [
+            (4, "5f3ecdf2b8c011efa1b20242ac120002"),
+            (4, "92f3e4c0a1b2d3e4f5061728394a5b6c7d8e9fab"),
+            (1, ""),
+            (1, "client-0/00"),
+            (1, "client 0/00/1"),
+            (1, "client-0/0g/1"),
+            (1, "a/b/c/d"),
+            (1, "ä 1\n\0"),
+        ];
+        match self.0.u32(0..16) {
+            0..8 => Foreign::Take {
+                value: self.one(&values),
+                lease: (self.0.u32(0..6) > 0).then(|| self.lease()),
+            },
+            8..15 => Foreign::Free,
+            _ => Foreign::Remove,
+        }
+    }
+
+    fn keys(&mut self) -> Keys {
+        if self.1 == Family::Mutex && self.0.u32(0..8) == 0 {
+            Keys::First
+        } else {
+            Keys::All
+        }
+    }
+
     fn act(&mut self) -> Act {
-        match self.0.u32(0..44) {
+        // Mutexes are not yielded.
+        let acts = if self.1 == Family::Mutex { 39 } else { 44 };
+        match self.0.u32(0..acts) {
             0..20 => Act::Acquire {
                 lease: self.lease(),
                 place: (self.0.u32(0..4) > 0).then(|| self.place()),

@@ -6,10 +6,12 @@
 mod apart;
 mod compare;
 mod draw;
+mod foreign;
 mod pair;
 mod plan;
 mod request;
 mod run;
+mod specify;
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -18,7 +20,7 @@ use std::time::Instant;
 use dlock_tests::{RedisServer, Stage, shared_cluster, shared_server, slot_of, unique_prefix};
 use tokio::runtime::Runtime;
 
-use self::plan::Plan;
+use self::plan::{Family, Plan};
 use self::run::Run;
 
 /// How many operations each of the two tests carries out at least.
@@ -26,13 +28,33 @@ const OPERATIONS: u64 = 60_000;
 
 #[test]
 fn scripts_agree_with_the_specification_on_one_server() {
-    let server = Runtime::new().expect("a runtime").block_on(shared_server());
-    let stage = Stage::on(server);
-    compare("one server", |number| (format!("lock-{number}"), &stage));
+    on_one_server(Family::Rw);
 }
 
 #[test]
 fn scripts_agree_with_the_specification_on_a_cluster() {
+    on_a_cluster(Family::Rw);
+}
+
+#[test]
+fn scripts_of_mutexes_agree_with_the_specification_on_one_server() {
+    on_one_server(Family::Mutex);
+}
+
+#[test]
+fn scripts_of_mutexes_agree_with_the_specification_on_a_cluster() {
+    on_a_cluster(Family::Mutex);
+}
+
+fn on_one_server(of: Family) {
+    let server = Runtime::new().expect("a runtime").block_on(shared_server());
+    let stage = Stage::on(server);
+    compare(of, "one server", |number| {
+        (format!("lock-{number}"), &stage)
+    });
+}
+
+fn on_a_cluster(of: Family) {
     let masters = Runtime::new().expect("a runtime").block_on(async {
         let cluster = shared_cluster().await;
         let mut masters: Vec<(String, &RedisServer)> = Vec::new();
@@ -49,14 +71,14 @@ fn scripts_agree_with_the_specification_on_a_cluster() {
         .into_iter()
         .map(|(tag, server)| (tag, Stage::on(server)))
         .collect();
-    compare("the masters of a cluster", |number| {
+    compare(of, "the masters of a cluster", |number| {
         let (tag, stage) = &masters[number % masters.len()];
         (format!("{{{tag}}}:lock-{number}"), stage)
     });
 }
 
 /// Compares many sequences, each on a lock of its own; `place` names it and says where it lives.
-fn compare<'a>(where_: &str, place: impl Fn(usize) -> (String, &'a Stage)) {
+fn compare<'a>(of: Family, where_: &str, place: impl Fn(usize) -> (String, &'a Stage)) {
     let prefix = unique_prefix();
     let wanted = number_from("DLOCK_SPEC_OPERATIONS").unwrap_or(OPERATIONS);
     let first_seed = number_from("DLOCK_SPEC_SEED").unwrap_or_else(|| fastrand::u64(..));
@@ -67,7 +89,7 @@ fn compare<'a>(where_: &str, place: impl Fn(usize) -> (String, &'a Stage)) {
     };
     let mut seed = first_seed;
     while operations < wanted {
-        let plan = draw::plan(seed);
+        let plan = draw::plan(of, seed);
         let (ran, result) = run(&plan);
         operations += ran;
         if let Err(difference) = result {
@@ -79,7 +101,7 @@ fn compare<'a>(where_: &str, place: impl Fn(usize) -> (String, &'a Stage)) {
     // Not captured: how much was tried belongs to the result.
     let _ = writeln!(
         std::io::stderr(),
-        "{operations} operations on {where_}, {:.1} s, from seed {first_seed}: no difference",
+        "{operations} operations ({of:?}) on {where_}, {:.1} s, from seed {first_seed}: no difference",
         start.elapsed().as_secs_f64()
     );
 }

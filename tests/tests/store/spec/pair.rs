@@ -2,34 +2,47 @@
 
 use std::fmt::Write as _;
 
-use dlock::__internals::{MemoryStore, Message, Op, Post, Reply, ServerClock as _, lock_key};
-use dlock::LockKey;
-use dlock_tests::{Outcome, Pieces, Record, Scene, Stage, Strictness, TestClock, Told};
+use dlock::__internals::{
+    MemoryStore, Message, Op, Post, Reply, ServerClock as _, lock_key, mutex_key, record_of,
+};
+use dlock::{Kind, LockKey};
+use dlock_tests::{
+    Held, Moments, MutexRecord, Outcome, Pieces, Record, Scene, Stage, Strictness, TestClock, Told,
+};
 
 use crate::apart::{is_free_unnoticed, may_have_left_work};
 use crate::compare::{is_as_specified, same, says_the_same, tells_as_specified};
-use crate::plan::{Plan, Publish};
-use crate::request::{Request, piece};
+use crate::plan::{Family, Plan, Publish};
+use crate::request::Request;
 
 /// How long after it became free a lock may be remembered, in microseconds: a minute, and what saves expiries.
 const LONGEST_MEMORY: u64 = 71_001_000;
 
 pub(crate) struct Pair<'a> {
-    stage: &'a Stage,
-    key: LockKey,
+    pub(crate) stage: &'a Stage,
+    of: Family,
+    /// The lock; of a mutex, for those who need no token.
+    pub(crate) key: LockKey,
+    /// The same mutex, for those who do.
+    fenced: LockKey,
     /// Where messages go, up to the client's id.
     channels: String,
-    pieces: Pieces,
-    sharded: bool,
+    pub(crate) pieces: Pieces,
+    pub(crate) sharded: bool,
     /// The clients that do not hear.
     pub(crate) deaf: Vec<String>,
     clock: TestClock,
     latest_time: u64,
-    specification: MemoryStore,
-    /// What the last script has left.
+    pub(crate) specification: MemoryStore,
+    /// What the last script has left in the hash.
     pub(crate) record: Record,
     /// Until when the server keeps it.
     pub(crate) kept: Option<u64>,
+    /// A mutex' string.
+    pub(crate) held: Option<Held>,
+    /// What the hash says of it.
+    noted_held: bool,
+    moments: Moments,
     /// Whether the two cannot be compared any more.
     pub(crate) parted: bool,
     pub(crate) operations: u64,
@@ -45,11 +58,20 @@ pub(crate) struct Answer {
 impl<'a> Pair<'a> {
     pub(crate) fn new(stage: &'a Stage, plan: &Plan, prefix: &str, name: &str) -> Self {
         let clock = TestClock::default();
-        let key = lock_key(prefix, name).expect("a valid name");
+        let [key, fenced] = match plan.of {
+            Family::Rw => [Kind::Rw, Kind::Rw].map(|_| lock_key(prefix, name)),
+            // The key of a mutex has no prefix.
+            Family::Mutex => [Kind::Mutex, Kind::FencedMutex]
+                .map(|kind| mutex_key(kind, prefix, &format!("{name}-{prefix}"))),
+        }
+        .map(|key| key.expect("a valid name"));
+        let (prefix, suffix) = record_of(&key).split_at(prefix.len());
         Self {
             stage,
-            channels: key.as_str().replacen(':', "~c:", 1) + ":",
+            of: plan.of,
+            channels: format!("{prefix}~c{suffix}:"),
             key,
+            fenced,
             pieces: plan.pieces,
             sharded: plan.sharded,
             deaf: Vec::new(),
@@ -58,6 +80,9 @@ impl<'a> Pair<'a> {
             clock,
             record: Record::default(),
             kept: None,
+            held: None,
+            noted_held: false,
+            moments: Moments::default(),
             parted: false,
             operations: 0,
             story: format!("pieces: {:?}\n", plan.pieces),
@@ -77,12 +102,12 @@ impl<'a> Pair<'a> {
             self.record.clone(),
             publish.letter(self.sharded),
         );
-        let specified = self.specify(request, publish);
+        let specified = self.specify(request, publish, plain);
         if request.op != Op::Inspect {
             self.tell(request, letter, plain, &specified);
         }
         let (reply, told) = self.ask(request, letter, plain)?;
-        let same = if is_as_specified(&request.op, &specified.reply, &reply, &before, now) {
+        let same = if is_as_specified(request, &specified.reply, &reply, &before, now) {
             let channels = command(letter) + &self.channels;
             tells_as_specified(&channels, &specified.told, &told)
                 .and_then(|()| self.compare_records())
@@ -105,39 +130,6 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// What the specification says.
-    fn specify(&mut self, request: &Request, publish: Publish) -> Answer {
-        let (mut told, deaf) = (Vec::new(), &self.deaf);
-        let letter = publish.letter(self.sharded);
-        let heard = |client: &str| letter != "R" && !deaf.iter().any(|deaf| deaf == client);
-        let mut deliver = |message: &Message| {
-            let heard = heard(message.hold().client().as_str());
-            if publish != Publish::Off {
-                told.push((message.clone(), heard));
-            }
-            heard
-        };
-        let mut post = Post::new(&mut deliver).in_pieces_of(piece(self.pieces));
-        if !matches!(letter, "S" | "P") {
-            post = post.untrusted();
-        }
-        let mut op = request.op.clone();
-        if letter == "R" {
-            post = post.not_when_entering();
-        } else if let Op::Acquire {
-            place: Some(place), ..
-        } = &mut op
-        {
-            // Who publishes like that does not hear what others publish otherwise.
-            place.subscribed &= matches!(letter, "S" | "P");
-        }
-        let valid_until = request.valid_until;
-        let reply = self
-            .specification
-            .decide(&self.key, &op, valid_until, &mut post);
-        Answer { reply, told }
-    }
-
     /// What the script says.
     fn ask(
         &mut self,
@@ -148,12 +140,13 @@ impl<'a> Pair<'a> {
         let mut told = Vec::new();
         for _ in 0..1000 {
             let scene = Scene {
-                key: &self.key,
+                key: self.key_of(request.kind),
                 op: &request.op,
                 valid_until: request.valid_until,
                 time: self.clock.micros(),
                 publish: letter,
                 deaf: &self.deaf,
+                keys: request.keys,
                 plain,
                 pieces: self.pieces,
                 fault: None,
@@ -175,7 +168,17 @@ impl<'a> Pair<'a> {
     fn take(&mut self, outcome: &Outcome) -> Result<(), String> {
         let fields = &outcome.fields;
         let inconsistent = |why| format!("but the script leaves {fields:?}: {why}");
-        self.record = Record::read(fields, Strictness::Finished).map_err(inconsistent)?;
+        match self.of {
+            Family::Rw => {
+                self.record = Record::read(fields, Strictness::Finished).map_err(inconsistent)?;
+            }
+            Family::Mutex => {
+                let read = MutexRecord::read(fields, Strictness::Finished).map_err(inconsistent)?;
+                (self.record, self.moments) = (read.beside, read.moments);
+                self.noted_held = read.noted_held;
+                self.held.clone_from(&outcome.held);
+            }
+        }
         self.kept = outcome.kept;
         if !fields.is_empty() && outcome.kept.is_none() {
             return Err(inconsistent("it is kept for ever".to_owned()));
@@ -190,9 +193,13 @@ impl<'a> Pair<'a> {
         let inspected = self
             .specification
             .decide(&self.key, &Op::Inspect, 0, &mut Post::new(deaf));
-        let Reply::Info(info) = inspected else {
+        let Reply::Info(mut info) = inspected else {
             return Err(format!("inspect answers {inspected:?}"));
         };
+        if self.of == Family::Mutex {
+            self.compare_strings()?;
+            info.holders.clear();
+        }
         let record = &self.record;
         let recorded = |why| format!("but the script leaves {record:?}: {why}");
         says_the_same(record, &info, now).map_err(recorded)?;
@@ -205,7 +212,9 @@ impl<'a> Pair<'a> {
         let tomb = record.buried.values().copied().max().unwrap_or(0);
         // A token from another server is remembered until the clock has come to it.
         let needed = tomb.max(self.latest_time).max(record.last);
-        if record.holds.is_empty() && self.waiting() == 0 && kept > needed + LONGEST_MEMORY {
+        // Who frees a mutex without its hash leaves that as it is.
+        let is_held = !record.holds.is_empty() || self.held.is_some() || self.noted_held;
+        if !is_held && self.waiting() == 0 && kept > needed + LONGEST_MEMORY {
             return Err(recorded(format!(
                 "a free lock is kept until {kept}, at {time}"
             )));
@@ -213,12 +222,39 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
+    /// Whether a mutex has the holder that it should, and is left free when it should be.
+    pub(crate) fn compare_strings(&self) -> Result<(), String> {
+        let time = self.clock.micros();
+        let holder = self.specification.holder(&self.key);
+        let specified = holder.map(|(value, left)| Held {
+            value,
+            until: left.map(|left| time / 1000 + left),
+        });
+        same("the string", &self.held, &specified)?;
+        let [until, since, budget] = self.specification.moments(&self.key);
+        let specified = Moments {
+            until,
+            since,
+            budget,
+        };
+        same("the free moments", &self.moments, &specified)
+    }
+
+    /// The lock, for an acquisition of this kind.
+    pub(crate) fn key_of(&self, kind: Kind) -> &LockKey {
+        if kind == Kind::FencedMutex {
+            &self.fenced
+        } else {
+            &self.key
+        }
+    }
+
     fn waiting(&self) -> usize {
         self.record.writers.places.len() + self.record.readers.places.len()
     }
 
     /// The server forgets what is due, as long as it has been promised for no longer; then nobody knows it.
-    fn forget(&mut self) -> Result<(), String> {
+    pub(crate) fn forget(&mut self) -> Result<(), String> {
         let time = self.clock.micros();
         if self.kept.is_none_or(|kept| kept > time) {
             return Ok(());
@@ -231,17 +267,24 @@ impl<'a> Pair<'a> {
         }
         self.specification = specification(&self.clock);
         (self.record, self.kept) = (Record::default(), None);
+        (self.noted_held, self.moments) = (false, Moments::default());
+        self.specify_string();
         Ok(())
     }
 
     fn tell(&mut self, request: &Request, letter: &str, plain: bool, specified: &Answer) {
-        let Request { op, valid_until } = request;
+        let Request {
+            kind,
+            op,
+            valid_until,
+            keys,
+        } = request;
         let time = self.clock.micros();
         let Answer { reply, told } = specified;
         let deaf = &self.deaf;
         write!(
             self.story,
-            "at {time}: {op:?}, valid until {valid_until}, publish {letter:?}, plain {plain}, deaf \
+            "at {time}: {kind} {keys:?} {op:?}, valid until {valid_until}, publish {letter:?}, plain {plain}, deaf \
              {deaf:?}\n  -> {reply:?}, tells {told:?}\n"
         )
         .expect("text");

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dlock::Mode;
+use dlock::__internals::Keys;
+use dlock::{Kind, Mode};
 use dlock_tests::Pieces;
 
 /// Stands for one of however many there are.
@@ -15,9 +16,19 @@ impl Index {
     }
 }
 
+/// Which scripts are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Those of read/write locks.
+    Rw,
+    /// Those of mutexes, with tokens and without.
+    Mutex,
+}
+
 /// A sequence of steps on one lock.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
+    pub(crate) of: Family,
     pub(crate) actors: Vec<Actor>,
     pub(crate) pieces: Pieces,
     /// Whether clients hear sharded messages, or classic ones on a single server.
@@ -29,6 +40,7 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone)]
 pub(crate) struct Actor {
     pub(crate) client: usize,
+    pub(crate) kind: Kind,
     pub(crate) mode: Mode,
     pub(crate) owner: Option<&'static str>,
     /// The longest lease that it asks for: ten seconds, or so long that the lock is forgotten earlier.
@@ -52,14 +64,19 @@ pub(crate) enum Step {
         who: Who,
         act: Act,
         publish: Publish,
-        /// Whether a release is tried as a plain command first.
+        /// Whether the plain command is tried first, if there is one.
         plain: bool,
+        /// Whether the script gets the string of a mutex without the hash beside it.
+        keys: Keys,
     },
     /// An earlier request arrives once more.
     Resend {
         sent: Index,
         publish: Publish,
+        plain: bool,
     },
+    /// Another program does something to a mutex.
+    Foreign(Foreign),
     /// Who listens to this client's channel changes.
     Hear {
         client: usize,
@@ -72,6 +89,20 @@ pub(crate) enum Step {
         past: i64,
     },
     Back(Duration),
+}
+
+/// What other programs do to a mutex.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Foreign {
+    /// Takes it if it is free, for so long or for ever.
+    Take {
+        value: &'static str,
+        lease: Option<Duration>,
+    },
+    /// Frees it if one of them has it.
+    Free,
+    /// Removes it, whoever has it.
+    Remove,
 }
 
 /// How an operation tells others.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
+use dlock::__internals::{Extent, HoldId, Keys, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
+use dlock::Kind;
 use dlock_tests::Pieces;
 
 use crate::plan::{Act, Actor, Stray};
@@ -10,8 +11,11 @@ use crate::plan::{Act, Actor, Stray};
 /// An operation with what goes along with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
+    pub(crate) kind: Kind,
     pub(crate) op: Op,
     pub(crate) valid_until: u64,
+    /// Which keys the script is given.
+    pub(crate) keys: Keys,
 }
 
 /// What a client knows of one of its acquisitions.
@@ -92,7 +96,12 @@ impl Knowledge {
                 token: ServerToken::new(now.saturating_add_signed(*ahead)),
             },
         };
-        Request { op, valid_until }
+        Request {
+            kind: actor.kind,
+            op,
+            valid_until,
+            keys: Keys::All,
+        }
     }
 }
 

@@ -2,22 +2,24 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Message, Op, Reply};
+use dlock::__internals::{Keys, Message, Op, Reply};
+use dlock::Kind;
 use dlock_tests::{Record, Stage};
 
 use crate::compare::{micros, same};
 use crate::pair::{Answer, Pair};
-use crate::plan::{Actor, Index, Plan, Publish, Step, Who};
-use crate::request::{Knowledge, Request, client, number};
+use crate::plan::{Act, Actor, Family, Index, Plan, Publish, Step, Who};
+use crate::request::{Knowledge, Request, client, id, number};
 
 pub(crate) struct Run<'a> {
     pair: Pair<'a>,
+    of: Family,
     actors: &'a [Actor],
     knowledge: Vec<Knowledge>,
     sent: Vec<Request>,
     /// Every deadline that was recorded, in the lock's time.
     deadlines: Vec<u64>,
-    /// Until when acquires had to be ignored, in the server's time.
+    /// Until when acquires had to be ignored, and strings lasted, in the server's time.
     tombs: Vec<u64>,
 }
 
@@ -31,6 +33,7 @@ impl<'a> Run<'a> {
     ) -> (u64, Result<(), String>) {
         let mut run = Run {
             pair: Pair::new(stage, plan, prefix, name),
+            of: plan.of,
             actors: &plan.actors,
             knowledge: vec![Knowledge::default(); plan.actors.len()],
             sent: Vec::new(),
@@ -59,8 +62,10 @@ impl<'a> Run<'a> {
 
     fn inspect(&mut self) -> Result<(), String> {
         let request = Request {
+            kind: self.actors[0].kind,
             op: Op::Inspect,
             valid_until: 0,
+            keys: Keys::All,
         };
         self.pair.send(&request, Publish::Off, false).map(|_| ())
     }
@@ -72,17 +77,28 @@ impl<'a> Run<'a> {
                 act,
                 publish,
                 plain,
+                keys,
             } => {
                 let number = self.actor(*who);
                 let now = self.pair.time();
                 let actor = &self.actors[number];
-                let request = self.knowledge[number].request(number, actor, act, now);
+                let mut request = self.knowledge[number].request(number, actor, act, now);
+                // Who needs a token waits until both keys are at one node.
+                let needs_token =
+                    actor.kind == Kind::FencedMutex && matches!(act, Act::Acquire { .. });
+                if !needs_token && !matches!(act, Act::Raise { .. }) {
+                    request.keys = *keys;
+                }
                 self.send(&request, *publish, *plain)?;
                 self.sent.push(request);
             }
-            Step::Resend { sent, publish } if !self.sent.is_empty() => {
+            Step::Resend {
+                sent,
+                publish,
+                plain,
+            } if !self.sent.is_empty() => {
                 let request = sent.of(&self.sent).clone();
-                self.send(&request, *publish, false)?;
+                self.send(&request, *publish, *plain)?;
             }
             Step::Resend { .. } => {}
             Step::Hear { client: n, hears } => {
@@ -91,6 +107,10 @@ impl<'a> Run<'a> {
                 if !hears {
                     self.pair.deaf.push(client);
                 }
+            }
+            Step::Foreign(act) => {
+                self.pair.foreign(*act)?;
+                self.note_string();
             }
             Step::Forward(span) => self.pair.set_clock(self.pair.time() + micros(*span)),
             Step::ForwardTo { deadline, past } => self.forward_to(*deadline, *past),
@@ -125,7 +145,14 @@ impl<'a> Run<'a> {
         self.deadlines.sort_unstable();
         self.deadlines.dedup();
         self.tombs.extend(buried.values());
+        self.note_string();
         Ok(())
+    }
+
+    /// The first moment at which a mutex' string is gone.
+    fn note_string(&mut self) {
+        let until = self.pair.held.as_ref().and_then(|held| held.until);
+        self.tombs.extend(until.map(|until| 1000 * (until + 1)));
     }
 
     fn forward_to(&mut self, deadline: Index, past: i64) {
@@ -162,6 +189,12 @@ impl<'a> Run<'a> {
         let record = &self.pair.record;
         let (index, ids): (_, Vec<&String>) = match who {
             Who::Actor(actor) => return actor,
+            Who::Holder(index) if self.of == Family::Mutex => {
+                let held = self.pair.held.iter().map(|held| &held.value);
+                let ours = (0..self.actors.len()).map(|at| id(at, &self.actors[at]).to_string());
+                let ours: Vec<_> = ours.collect();
+                (index, held.filter(|value| ours.contains(value)).collect())
+            }
             Who::Holder(index) => {
                 let live = record.live(self.pair.now());
                 (index, live.map(|(id, _)| id).collect())

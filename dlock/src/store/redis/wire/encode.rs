@@ -8,7 +8,7 @@ use redis::{Cmd, RedisWrite};
 use crate::key::LockKey;
 use crate::kind::Kind;
 use crate::mode::Mode;
-use crate::protocol::{Extent, Op, Stray, forget_after, whole_millis};
+use crate::protocol::{Extent, Op, PlaceTerms, Stray, forget_after, whole_millis};
 
 /// How long a key outlives the latest deadline in it, rounded up.
 const GRACE_MILLIS: u64 = 1001;
@@ -32,7 +32,7 @@ pub enum Keys {
 /// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
 pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, valid_until: u64) {
     let publishing = Publishing(publish, key.prefix().len());
-    name_keys(cmd, key, keys, op);
+    name_keys(cmd, key, keys);
     let is_mutex = key.kind().is_mutex();
     let buried_until = |stray: Stray| match stray {
         Stray::None => 0,
@@ -61,26 +61,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
                 let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
                 cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
             }
-            match place {
-                // Who enters beside readers who wait may be the one who tells them.
-                None => {
-                    cmd.write_arg_fmt(format_args!("{} 0 0 - {publishing}", Sixteen(valid_until)));
-                }
-                Some(place) => {
-                    let nonce = place.nonce;
-                    let lease = micros(place.lease);
-                    // Who publishes otherwise than this client listens must not wonder that it does not hear.
-                    let ear = match publish {
-                        "S" | "R" if place.subscribed => 1,
-                        "P" if place.subscribed => 3,
-                        _ => 0,
-                    };
-                    cmd.write_arg_fmt(format_args!(
-                        "{} {lease} {ear} {nonce} {publishing}",
-                        Sixteen(valid_until)
-                    ));
-                }
-            }
+            write_place(cmd, *place, &publishing, valid_until);
             if is_mutex {
                 cmd.write_arg_fmt(u8::from(key.kind().has_tokens()));
             } else if !brief {
@@ -106,6 +87,9 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
             cmd.write_arg_fmt(hold);
             let grace = if is_mutex { 0 } else { GRACE_MILLIS };
             cmd.write_arg_fmt(millis(*lease) + grace);
+            if is_mutex {
+                cmd.write_arg_fmt(u8::from(key.kind().has_tokens()));
+            }
             if let Extent::Exactly { stray } = extent {
                 cmd.write_arg_fmt(buried_until(*stray));
             }
@@ -135,13 +119,33 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
     }
 }
 
-fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op) {
-    let beside = match op {
-        _ if keys == Keys::First || key.is_apart() => false,
-        // What has no token needs none to be remembered.
-        Op::Renew { .. } => key.kind() == Kind::FencedMutex,
-        _ => key.kind().is_mutex(),
+/// For how long the request is valid, and what is asked for if the lock is not free.
+fn write_place(
+    cmd: &mut Cmd,
+    place: Option<PlaceTerms>,
+    publishing: &Publishing<'_>,
+    valid_until: u64,
+) {
+    let valid_until = Sixteen(valid_until);
+    let Some(place) = place else {
+        // Who enters beside readers who wait may be the one who tells them.
+        cmd.write_arg_fmt(format_args!("{valid_until} 0 0 - {publishing}"));
+        return;
     };
+    let (lease, nonce) = (micros(place.lease), place.nonce);
+    // Who publishes otherwise than this client listens must not wonder that it does not hear.
+    let ear = match publishing.0 {
+        "S" | "R" if place.subscribed => 1,
+        "P" if place.subscribed => 3,
+        _ => 0,
+    };
+    cmd.write_arg_fmt(format_args!(
+        "{valid_until} {lease} {ear} {nonce} {publishing}"
+    ));
+}
+
+fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
+    let beside = keys == Keys::All && key.kind().is_mutex() && !key.is_apart();
     cmd.write_arg(if beside { b"2" } else { b"1" });
     cmd.write_arg(key.as_str().as_bytes());
     if beside {

@@ -17,6 +17,11 @@ pub(super) struct Moments {
 }
 
 impl Moments {
+    /// All that is noted.
+    pub(super) fn times(&self) -> [Option<u64>; 3] {
+        [self.until, self.since, self.budget]
+    }
+
     /// Until when it is left free, if that is now.
     pub(super) fn free_until(&self, real: u64) -> Option<u64> {
         let now = |until: &u64| *until > real && *until <= real + FREE;

@@ -5,10 +5,12 @@ use std::time::Duration;
 use super::moments::Moments;
 use super::string::{Held, Value};
 use crate::mode::Mode;
-use crate::protocol::{Extent, HoldId, LockInfo, Message, Op, Reply, whole_millis};
+use crate::protocol::{
+    Extent, HoldId, HoldInfo, LockInfo, Message, Op, Reply, Stray, whole_millis,
+};
 use crate::store::memory::lock::acquire::Ask;
 use crate::store::memory::lock::moment::Moment;
-use crate::store::memory::lock::state::{Lock, after};
+use crate::store::memory::lock::state::{Lock, MEMORY, after};
 use crate::store::memory::post::Post;
 use crate::token::ServerToken;
 
@@ -16,6 +18,8 @@ use crate::token::ServerToken;
 #[derive(Debug, Default)]
 pub(in crate::store::memory) struct Mutex {
     pub(super) held: Option<Held>,
+    /// The last hold that was given its end: it stays until then, although a copy of it has no effect.
+    ended: Option<Held>,
     /// The line, the last token and the notes; it has the hold only while an operation is carried out.
     beside: Lock,
     moments: Moments,
@@ -33,9 +37,13 @@ impl Mutex {
         post: &mut Post<'_>,
     ) -> Reply {
         self.held = self.held.take().filter(|held| !held.is_over(time));
+        if self.beside.raised <= time {
+            self.beside.raised = 0;
+        }
         if self.beside.is_forgotten(time, slack) {
             self.beside = Lock::default();
             self.moments = Moments::default();
+            self.ended = None;
         }
         loop {
             let at = self.beside.moment(time);
@@ -45,12 +53,14 @@ impl Mutex {
                 .filter_map(|held| held.as_hold(at))
                 .collect();
             let reply = self.carry_out(op, fenced, valid_until, at, post);
+            self.beside.settle_if_free(at);
             if reply != Reply::Again {
                 self.beside.conclude(op, &reply, valid_until, at);
                 self.take_over(at);
                 return reply;
             }
             self.take_over(at);
+            self.beside.offset = at.offset;
         }
     }
 
@@ -59,7 +69,9 @@ impl Mutex {
         if self.held.is_none()
             && let Some(hold) = self.beside.holds.first()
         {
-            let lease = Duration::from_millis(((hold.deadline - at.now) / 1000).max(1));
+            // The tokens of those who did not hear have moved the lock's time on.
+            let now = at.now.max(hold.token);
+            let lease = Duration::from_millis(((hold.deadline - now) / 1000).max(1));
             self.held = Some(Held::new(Value::Own(hold.id.clone()), at.real, lease));
         }
         self.beside.holds.clear();
@@ -72,6 +84,11 @@ impl Mutex {
     pub(in crate::store::memory) fn is_forgotten(&self, time: u64, slack: u64) -> bool {
         let held = self.held.as_ref().is_some_and(|held| !held.is_over(time));
         !held && self.beside.is_forgotten(time, slack)
+    }
+
+    /// When it was left free, since when it was not, and for how long it may not be.
+    pub(in crate::store::memory) fn moments(&self) -> [Option<u64>; 3] {
+        self.moments.times()
     }
 
     /// What is kept beside the string.
@@ -115,10 +132,17 @@ impl Mutex {
                 hold,
                 lease,
                 extent,
-            } => self.renew(hold, whole_millis(*lease), *extent, fenced, at),
+            } => {
+                let longer = whole_millis(*lease);
+                self.renew(hold, longer, *extent, (fenced, valid_until), at)
+            }
             Op::Release { hold, stray, .. } => {
                 self.beside.bury(hold, *stray, valid_until, at);
                 let mine = self.give_back(hold);
+                if mine {
+                    // Who waited and then had the mutex by a plain `SET`.
+                    self.beside.line.leave(hold);
+                }
                 self.serve(mine, at, post)
             }
             Op::Abandon { hold, stray } => {
@@ -128,7 +152,11 @@ impl Mutex {
                 let mine = self.give_back(hold);
                 self.serve(mine || waited, at, post)
             }
-            Op::Raise { hold, token } => self.beside.raise(hold, token.as_u64(), at),
+            Op::Raise { hold, token } => {
+                // Others' holds need no token that is remembered.
+                self.beside.holds.retain(|other| other.id == *hold);
+                self.beside.raise(hold, token.as_u64(), at)
+            }
             Op::Yield { .. } => unreachable!("a mutex is given back instead"),
             Op::Inspect => Reply::Info(self.inspect(at)),
         }
@@ -136,11 +164,7 @@ impl Mutex {
 
     fn acquire(&mut self, ask: &Ask<'_>, fenced: bool, at: Moment, post: &mut Post<'_>) -> Reply {
         let (now, real) = (at.now, at.real);
-        // What was granted late to who had given up.
-        if let Some(Value::Own(id)) = self.held.as_ref().map(|held| held.value.clone())
-            && id != *ask.id
-            && self.beside.is_buried(&id, at)
-        {
+        if let Some(id) = self.stray(at).filter(|id| id != ask.id) {
             self.give_back(&id);
         }
         if let Some(held) = self.held.as_mut().filter(|held| held.value.is(ask.id)) {
@@ -163,7 +187,7 @@ impl Mutex {
         }
         let free_until = self.moments.free_until(real);
         let blocked = match (&self.held, free_until) {
-            (Some(held), _) => Some(now + held.left(real)),
+            (Some(held), _) => Some(now + held.left(real) + 1000),
             (None, Some(until)) => Some(now + until - real),
             (None, None) => self.beside.line.keeps_out(Mode::Write, ask.id),
         };
@@ -197,11 +221,9 @@ impl Mutex {
         beside.line.leave(ask.id);
         if fenced || beside.last > 0 {
             beside.last = token;
-            beside.promise(if fenced {
-                after(at.now, ask.lease)
-            } else {
-                at.now
-            });
+            if fenced {
+                beside.promise(after(at.now, ask.lease));
+            }
         }
         let held = Held::new(Value::Own(ask.id.clone()), at.real, ask.lease);
         beside.holds.extend(held.as_hold(at));
@@ -214,21 +236,53 @@ impl Mutex {
         id: &HoldId,
         lease: Duration,
         extent: Extent,
-        fenced: bool,
+        (fenced, valid_until): (bool, u64),
         at: Moment,
     ) -> Reply {
+        let has_end = self.beside.is_buried(id, at);
         let Some(held) = self.held.as_mut().filter(|held| held.value.is(id)) else {
+            if let Extent::Exactly { stray } = extent {
+                self.beside.bury(id, stray, valid_until, at);
+            }
             return Reply::Gone;
         };
         let until = Some(after(at.real, lease) / 1000);
-        held.until = match extent {
-            Extent::Longer => held.until.max(until),
-            Extent::Exactly { .. } => until,
+        held.until = match (extent, has_end) {
+            (Extent::Longer, false) => held.until.max(until),
+            (Extent::Longer, true) => return Reply::Done,
+            (Extent::Exactly { .. }, false) => until,
+            (Extent::Exactly { .. }, true) => held.until.min(until),
         };
+        let held = held.clone();
         if fenced && self.beside.last > 0 {
-            self.beside.promise(after(at.real + at.offset, lease));
+            let lasts = match extent {
+                Extent::Longer => after(at.real + at.offset, lease),
+                Extent::Exactly { .. } => at.now + held.left(at.real),
+            };
+            self.beside.promise(lasts);
+        }
+        if let Extent::Exactly { stray } = extent {
+            let end = (at.real / 1000 * 1000 + held.left(at.real)).min(at.real + MEMORY);
+            let until = match stray {
+                Stray::None => end,
+                Stray::Possible => end.max(valid_until),
+            };
+            self.beside.bury(id, Stray::Possible, until, at);
+            self.ended = Some(held);
         }
         Reply::Done
+    }
+
+    /// The holder, if that has given up by now: a plain `SET`, or a copy of it, that came late, or who was to have an end
+    /// by now.
+    fn stray(&mut self, at: Moment) -> Option<HoldId> {
+        let held = self.held.as_ref()?;
+        let Value::Own(id) = held.value.clone() else {
+            return None;
+        };
+        let ended = self.ended.as_ref().filter(|ended| ended.value.is(&id));
+        let ends = ended.is_some_and(|ended| held.until <= ended.until);
+        (!ends && self.beside.is_buried(&id, at)).then_some(id)
     }
 
     /// Whether it was this one's.
@@ -259,16 +313,20 @@ impl Mutex {
                 post.tell(&Message::Look(first));
             }
         }
-        self.beside.settle_if_free(at);
         Reply::Done
     }
 
     fn inspect(&self, at: Moment) -> LockInfo {
         let mut info = self.beside.inspect(at.now);
-        for (hold, held) in info.holders.iter_mut().zip(&self.held) {
-            hold.id = held.value.to_string();
-            (hold.token, hold.held_for) = (None, None);
-        }
+        let holders = self.held.iter().map(|held| HoldInfo {
+            id: held.value.to_string(),
+            mode: Mode::Write,
+            remaining: Duration::from_micros(held.left(at.real)),
+            token: None,
+            held_for: None,
+            owner: None,
+        });
+        info.holders = holders.collect();
         info
     }
 }

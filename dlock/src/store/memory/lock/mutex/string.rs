@@ -15,7 +15,7 @@ const FOREVER: u64 = 3_600_000_000;
 #[derive(Debug, Clone)]
 pub(super) struct Held {
     pub(super) value: Value,
-    /// In milliseconds of the server's clock, as keys expire in Redis; never, if `None`.
+    /// The last millisecond of the server's clock in which it is there, as keys expire in Redis; it stays, if `None`.
     pub(super) until: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Value {
 impl Value {
     pub(super) fn read(text: &str) -> Self {
         match HoldId::parse(text) {
-            Some(id) if id.to_string() == text => Self::Own(id),
+            Some(id) if is_own(&id) && id.to_string() == text => Self::Own(id),
             _ => Self::Foreign(text.into()),
         }
     }
@@ -39,6 +39,16 @@ impl Value {
     pub(super) fn is(&self, id: &HoldId) -> bool {
         matches!(self, Self::Own(own) if own == id)
     }
+}
+
+/// Whether a client of dlock may have this id: `<name>/<hex>/<hex>`.
+fn is_own(id: &HoldId) -> bool {
+    let parts = id.client().as_str().split_once('/');
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b".:_-".contains(&byte);
+    let in_number = |byte: u8| byte.is_ascii_hexdigit();
+    parts.is_some_and(|(name, number)| {
+        name.bytes().all(in_name) && !number.is_empty() && number.bytes().all(in_number)
+    })
 }
 
 impl std::fmt::Display for Value {
@@ -59,7 +69,7 @@ impl Held {
     }
 
     pub(super) fn is_over(&self, real: u64) -> bool {
-        self.until.is_some_and(|until| real / 1000 >= until)
+        self.until.is_some_and(|until| real / 1000 > until)
     }
 
     /// What is left of it, in µs.
@@ -79,7 +89,8 @@ impl Held {
             id,
             mode: Mode::Write,
             owner: None,
-            deadline: at.now.saturating_add(self.left(at.real)),
+            // It is there for all of its last millisecond.
+            deadline: at.now.saturating_add(self.left(at.real) + 1000),
             token: 0,
         })
     }

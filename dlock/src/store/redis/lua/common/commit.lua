@@ -72,7 +72,7 @@ local function commit(even_if_full)
       call('HDEL', lock, unpack(order))
       must(failure)
     end
-  elseif freed then
+  elseif freed and keep > 0 then
     expire(max(min(keep - now, MEMORY), offset > 0 and last + offset - now or 0))
   end
   f[1], f[6], kept, order = true, known.o ~= '' and known.o, keep, {}

@@ -17,7 +17,7 @@ if not lock then
   if value == id and call('PTTL', key) < tonumber(ARGV[2]) then call('PEXPIRE', key, ARGV[2]) end
   if not value or value == id then return us end
   local left = call('PTTL', key)
-  left = left < 0 and 3600000000 or left * 1000
+  left = left < 0 and 3600000000 or math.min(left, 1000000000000) * 1000 + 1000
   if place_lease == '0' then return {0, left} end
   return {2, math.min(left, 20000), 0, us}
 end
@@ -33,8 +33,7 @@ if again then
   commit(true)
   return {5}
 end
--- A copy of a plain `SET` that came late: its outcome was settled without it.
-if value and value ~= id and tonumber(get1('-' .. value) or 0) > real then unhold() end
+if value ~= id and is_stray() then unhold() end
 
 if value == id then -- Granted before: the reply or the message was lost, or has not arrived yet.
   if left < lease then
@@ -66,7 +65,7 @@ if again then
 end
 local blocked
 if value then
-  blocked = now + left
+  blocked = now + left + 1000
 elseif free then
   blocked = now + free - real
 elseif first and first.id ~= id then
@@ -78,7 +77,7 @@ if not blocked then
   if place then leave(place) end
   if fenced or f[1] then
     set('t', fmt('%d', last))
-    promise(fenced and now + lease or now)
+    if fenced then promise(now + lease) end
   end
   hold(id, 'w', now + lease)
   commit(place) -- Who has a place gets the mutex also on a server that is out of memory.

@@ -8,7 +8,7 @@ local key, lock, id, owner, pub, known = KEYS[1], KEYS[2], '', '', nil, {}
 local time = call('TIME')
 if not lock then
   local value, holds = call('GETEX', key), {}
-  if value then holds = {value, 'w', math.max(call('PTTL', key), 0) * 1000, 0, 0, ''} end
+  if value then holds = {value, 'w', math.min(math.max(call('PTTL', key), 0), 1000000000000) * 1000, 0, 0, ''} end
   return {0, holds, {}, 0, 0}
 end
 -- include: common

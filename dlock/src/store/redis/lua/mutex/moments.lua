@@ -2,7 +2,7 @@
 -- Before it stand string.lua and, of lua/common, line.lua and telling.lua.
 
 local function free_until()
-  local moment = tonumber(get1('q') or 0)
+  local moment = tonumber(get({'q', 'p', 'b'})[1] or 0) -- All at once, as they go together.
   return moment > real and moment <= real + FREE and moment or nil
 end
 

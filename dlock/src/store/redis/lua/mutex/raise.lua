@@ -21,7 +21,7 @@ if now < last then
   now = last
 end
 if keep > 0 then keep = keep + offset - step end
-promise(now + (mine and left or 0))
+promise(now + (mine and left + 1000 or 0))
 if value then earliest = now + left end
 -- What a free mutex remembers anyway is not cut short.
 if not value and W.count == 0 then keep = max(keep, last + offset, now + 1000 * (call('PTTL', lock) - 1001)) end

@@ -1,22 +1,51 @@
--- Extends a mutex' hold from now; shortens it only if that is asked for, by who has stopped to rely on it.
+-- Extends a mutex' hold from now; shortens it only if that is asked for, by who has stopped to rely on it. Then notes stay,
+-- by which copies that come later change nothing.
 --
--- KEYS  1 the mutex (see mutex/string.lua), 2 its hash if it has a token, which is remembered for as long
--- ARGV  1 hold id, 2 lease in ms, 3 there if the lease is to end just then
+-- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then nothing is noted
+-- ARGV  1 hold id, 2 lease in ms, 3 '1' if the hold has a token, which is remembered for as long, 4 there if the lease is to
+--       end just then: until when (server's time) an acquire with this id must have no effect (0 = none is on its way)
 -- Returns  1 renewed | 0 lost: no such hold
 local call = redis.call
-local key, lock, millis = KEYS[1], KEYS[2], tonumber(ARGV[2])
-if call('GETEX', key) ~= ARGV[1] then return 0 end -- A look that only a master allows.
-if ARGV[3] or call('PTTL', key) < millis then call('PEXPIRE', key, ARGV[2]) end
-if lock then
-  -- A second more, and what a clock that is set back may take away.
-  local time, kept = call('TIME'), call('HMGET', lock, 'x', 'o', 't')
-  if kept[3] then
-    local keep = time[1] * 1000000 + time[2] + tonumber(kept[2] or 0) + millis * 1000
-    if tonumber(kept[1] or 0) < keep then
-      keep = keep + 10000000
-      call('PEXPIREAT', lock, string.format('%d', math.floor((keep - (kept[2] or 0)) / 1000) + 1001))
+local key, lock, id, span, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4] or '')
+local ends = lock and till
+if call('GETEX', key) ~= id and not ends then return 0 end -- A look that only a master allows.
+local noted, time, at = lock and call('HMGET', lock, 't', 'x', 'o', '-' .. id) or {}, nil, 0
+for i = 1, 4 do
+  if noted[i] == '' then noted[i] = false end -- void
+end
+if noted[1] then
+  time = call('TIME')
+  at = time[1] * 1000000 + time[2]
+end
+local ahead = tonumber(noted[3] or 0)
+if not ends and at + ahead >= tonumber(noted[1] or 0) then
+  if noted[4] and tonumber(noted[4]) > at then return 1 end -- Its end is settled.
+  if till or call('PTTL', key) < span then call('PEXPIRE', key, ARGV[2]) end
+  if noted[1] and ARGV[3] == '1' then
+    local keep = at + ahead + span * 1000
+    if tonumber(noted[2] or 0) < keep then
+      keep = keep + 10000000 -- As SLACK of lua/common.
+      call('PEXPIREAT', lock, string.format('%d', math.floor((keep - ahead) / 1000) + 1001))
       call('HSET', lock, 'x', string.format('%d', keep))
     end
   end
+  return 1
 end
-return 1
+local owner, pub, known = '', nil, {}
+time = time or call('TIME')
+-- include: common
+local mine, ended = value == id, tonumber(f[11] or 0) > real
+if mine and (till and (not ended or left > span * 1000) or not (till or ended) and left < span * 1000) then
+  call('PEXPIRE', key, ARGV[2])
+  left = span * 1000
+  earliest = now + left
+end
+if mine and ARGV[3] == '1' and f[1] and (till or not ended) then promise(now + left) end
+if mine and till then
+  local last_millis = math.floor(real / 1000) + left / 1000
+  set('i', fmt('%d ', last_millis) .. id)
+  till = max(till, min(last_millis * 1000, real + MEMORY))
+end
+if till then bury(till) end
+if mine or till > 0 then commit(true) end
+return mine and 1 or 0

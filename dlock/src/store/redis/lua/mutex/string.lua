@@ -7,16 +7,19 @@
 --   q        until when the mutex is left free for clients that know no line
 --   p        since when clients of dlock have had it without leaving it free
 --   b        for how long they may, in us
+--   i        '<last ms> <id>': a hold that was given its end, which then is noted as what has no effect any more, and yet
+--            stays until then
 -- Times are the server's.
 local FOREVER = 3600000000 -- us: for how long a string without an expiry is taken to stay
+local LONGEST = 1000000000000 -- ms: as what a longer expiry counts, so that numbers stay exact
 local FREE, LEAST, MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart
 local GLANCE = 8000 -- us: how often the first in line looks then whether others come
 
--- A look that only a master allows.
+-- A look that only a master allows. What is `left` may be a millisecond more.
 local value, left = call('GETEX', key), nil
 if value then
   left = call('PTTL', key)
-  left = left < 0 and FOREVER or left * 1000
+  left = left < 0 and FOREVER or min(left, LONGEST) * 1000
 end
 reads, writes, earliest = 0, value and 1 or 0, value and now + left or 0
 
@@ -30,20 +33,29 @@ local function hold(hold_id, _, deadline)
 end
 
 local function unhold()
-  wanted, value, left, writes = false, false, nil, 0
+  wanted, value, left, writes, listed = false, false, nil, 0, true
 end
 
 -- The string comes after the hash: if a script ends between the two, whoever had it still has it. It is overwritten, never
 -- removed first: a node from which the slot moves would not let it be made again.
 local commit_hash = commit
 local function commit(even_if_full)
-  commit_hash(even_if_full)
+  -- What is remembered of a free mutex is not cut short by what is noted now.
+  if f[1] and kept == 0 and (value or keep > 0) then keep = max(keep, now + SLACK, now + 1000 * (call('PTTL', lock) - 1001)) end
+  if f[1] or keep > 0 then commit_hash(even_if_full) end -- Who has nothing to remember has no hash.
   if wanted then
     call('SET', key, wanted, 'PX', fmt('%d', millis))
   elseif wanted == false then
     call('DEL', key)
   end
   wanted = nil
+end
+
+-- Whether the holder has given up by now: a plain `SET`, or a copy of it, that came late, or who was to have an end by now.
+local function is_stray()
+  if not value or tonumber(get1('-' .. value) or 0) <= real then return false end
+  local millis_then, of = match(get1('i') or '', '^(%d+) (.*)$')
+  return of ~= value or math.floor(real / 1000) + left / 1000 > millis_then + 0
 end
 
 local function live_hold(who)

@@ -1,0 +1,50 @@
+//! What comes after a fault, or after late requests.
+
+use std::array::from_fn;
+
+use dlock_tests::Stage;
+
+use super::act::{ACTORS, Act};
+use super::world::World;
+
+/// Everybody comes and goes: in the end everybody has had the mutex, and nothing is left of it.
+pub(crate) fn drain(stage: &Stage, world: &mut World) -> Result<(), String> {
+    world.deaf.clear();
+    world.restore(stage);
+    world.play(stage, Act::Free, None)?;
+    // Who has left a hold to itself does not ask for it again.
+    let mut served: [bool; ACTORS] = from_fn(|actor| world.ended.contains(&actor));
+    for _ in 0..40 {
+        let believers: Vec<usize> = world.believers.keys().copied().collect();
+        for actor in believers {
+            served[actor] = true;
+            world.play(stage, Act::Release(actor), None)?;
+        }
+        for (actor, served) in served.iter_mut().enumerate() {
+            if !*served && !world.believers.contains_key(&actor) {
+                world.play(stage, Act::Wait(actor), None)?;
+            }
+        }
+        if served.iter().all(|served| *served) {
+            break;
+        }
+        world.pass(500_000);
+    }
+    let unserved: Vec<usize> = (0..ACTORS).filter(|actor| !served[*actor]).collect();
+    if !unserved.is_empty() {
+        return Err(format!("never served: {unserved:?}\n{world:?}"));
+    }
+    for actor in world.waiting.clone() {
+        world.play(stage, Act::Abandon(actor), None)?;
+    }
+    // What was left to itself has an end.
+    world.pass(5_000_000);
+    let waits = !world.record()?.beside.writers.places.is_empty();
+    if world.held.is_some() || waits {
+        return Err(format!("something is left: {world:?}"));
+    }
+    if world.for_ever {
+        return Err("a hash without an expiry was not mended".to_owned());
+    }
+    Ok(())
+}

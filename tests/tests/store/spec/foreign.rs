@@ -1,0 +1,57 @@
+//! What other programs do to a mutex.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use dlock_tests::Held;
+
+use crate::pair::Pair;
+use crate::plan::Foreign;
+
+impl Pair<'_> {
+    /// Does it to both, and compares.
+    pub(crate) fn foreign(&mut self, act: Foreign) -> Result<(), String> {
+        let time = self.time();
+        if self.kept.is_some_and(|kept| kept <= time) {
+            self.forget()?;
+            self.stage.clear(&self.key);
+        }
+        let is_live = |held: &Held| held.is_live(time);
+        self.held = self.held.take().filter(is_live);
+        writeln!(self.story, "at {time}: {act:?}, held {:?}", self.held).expect("text");
+        match (act, self.held.take()) {
+            (Foreign::Take { value, lease }, held) => {
+                self.specification.take(&self.key, value, lease);
+                let until = lease.map(|lease| time / 1000 + whole_millis(lease));
+                let value = value.to_owned();
+                self.held = held.or(Some(Held { value, until }));
+            }
+            (Foreign::Free, Some(held)) if is_own(&held.value) => self.held = Some(held),
+            (_, Some(held)) => {
+                self.specification.free(&self.key, &held.value);
+            }
+            (_, None) => {}
+        }
+        self.stage.hold(&self.key, self.held.as_ref());
+        self.compare_strings()
+    }
+
+    /// Lets the specification have the string that is there.
+    pub(crate) fn specify_string(&self) {
+        let time = self.time();
+        if let Some(held) = self.held.as_ref().filter(|held| held.is_live(time)) {
+            let left = held.until.map(|until| until - time / 1000);
+            let left = left.map(Duration::from_millis);
+            self.specification.take(&self.key, &held.value, left);
+        }
+    }
+}
+
+/// Whether one of the clients of dlock has written it.
+fn is_own(value: &str) -> bool {
+    value.starts_with("client-") && value.contains("/00/")
+}
+
+fn whole_millis(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos().div_ceil(1_000_000)).expect("a short time")
+}
