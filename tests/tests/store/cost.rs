@@ -6,8 +6,8 @@ use dlock::__internals::{
     Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Stray, encode, encode_plain,
     lock_key, mutex_key, script_source,
 };
-use dlock::{Kind, LockKey};
 use dlock::Mode::{self, Read, Write};
+use dlock::{Kind, LockKey};
 use dlock_tests::{RedisServer, sharded_channels};
 use redis::aio::MultiplexedConnection;
 
@@ -197,7 +197,8 @@ fn mutex(kind: Kind) -> LockKey {
 fn renew(number: usize) -> Op {
     Op::Renew {
         hold: id(number),
-        lease: LEASE,
+        // What is left is less for certain, also within the millisecond of the grant.
+        lease: LEASE + Duration::from_millis(100),
         extent: Extent::Longer,
     }
 }
@@ -224,8 +225,7 @@ async fn a_mutex_with_a_token_notes_it_beside() {
         for op in &costs {
             spent.push(meter.cost(op).await);
         }
-        println!("first {first}: {spent:?}");
-        assert_eq!(spent, if first { [7, 5, 10] } else { [9, 5, 10] });
+        assert_eq!(spent, if first { [7, 5, 10] } else { [8, 5, 10] });
     }
 }
 
@@ -248,11 +248,13 @@ async fn a_mutex_is_passed_on_at_the_same_cost_however_many_wait() {
             costs.push((refresh, renew, release, enter));
         }
         costs.remove(0); // Then the mutex has been the only one's shortly before.
-        println!("{kind}: {costs:?}");
         // A release that leaves the mutex to others for a moment, as five seconds are over, does less.
         let (refresh, renew, release, enter) = costs[0];
         for cost in &costs {
-            assert!(cost.0 <= refresh && cost.1 <= renew && cost.2 <= release, "{costs:?}");
+            assert!(
+                cost.0 <= refresh && cost.1 <= renew && cost.2 <= release,
+                "{costs:?}"
+            );
             assert!(cost.3 <= enter, "{costs:?}");
         }
     }

@@ -100,6 +100,7 @@ impl Judges {
     /// A lock was had: whoever waited on a free one waits anew.
     pub(super) fn was_had(&self, now: Nanos, lock: usize, write: bool, of: ProcId) {
         self.traffic.borrow_mut().note_of(now, lock, write, of);
+        self.ends_gap(lock);
         let free = &mut self.waits.borrow_mut().free[lock];
         free.all = None;
         if write {
@@ -133,6 +134,13 @@ impl Judges {
         waiting.count() + self.holders_of(lock, of)
     }
 
+    /// Whether somebody who runs waits for this lock alone.
+    pub(super) fn is_wanted(&self, engine: &Engine, lock: usize) -> bool {
+        let waits = self.waits.borrow();
+        let mut waiting = waits.waiting.values();
+        waiting.any(|(_, one)| one.locks == [lock] && engine.runs(one.of))
+    }
+
     /// Who waits now.
     pub(crate) fn who_waits(&self) -> Vec<Waiting> {
         let waits = self.waits.borrow();
@@ -141,6 +149,9 @@ impl Judges {
 
     /// Looks at all locks that somebody waits for.
     pub(crate) fn look_at_waits(&self, engine: &Engine) {
+        if self.is_quorum() {
+            return; // See `gaps`.
+        }
         let now = engine.now();
         let mut waits = self.waits.borrow_mut();
         let waits = &mut *waits;

@@ -85,11 +85,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
             extent,
         } => {
             cmd.write_arg_fmt(hold);
-            let grace = if is_mutex { 0 } else { GRACE_MILLIS };
-            cmd.write_arg_fmt(millis(*lease) + grace);
-            if is_mutex {
-                cmd.write_arg_fmt(u8::from(key.kind().has_tokens()));
-            }
+            write_extension(cmd, key.kind(), *lease);
             if let Extent::Exactly { stray } = extent {
                 cmd.write_arg_fmt(buried_until(*stray));
             }
@@ -142,6 +138,16 @@ fn write_place(
     cmd.write_arg_fmt(format_args!(
         "{valid_until} {lease} {ear} {nonce} {publishing}"
     ));
+}
+
+/// For how long a hold is extended: a read/write lock's key lives longer, and a mutex' token may have to be remembered.
+fn write_extension(cmd: &mut Cmd, kind: Kind, lease: Duration) {
+    if kind.is_mutex() {
+        cmd.write_arg_fmt(millis(lease));
+        cmd.write_arg_fmt(u8::from(kind.has_tokens()));
+    } else {
+        cmd.write_arg_fmt(millis(lease) + GRACE_MILLIS);
+    }
 }
 
 fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
