@@ -70,7 +70,7 @@ impl ClientBuilder {
     /// [`url`](Self::url): three or more URLs of any kind, such as five single servers, or three clusters. A lock is held
     /// while more than half of them say so, so it outlasts the failure of the others, without a replica that might have
     /// missed it. All clients have to name the same servers. Read [what that gives, and what it does
-    /// not](crate::guide#a-quorum-of-servers) before.
+    /// not](crate::guide::operations#a-quorum-of-servers) before.
     ///
     /// Nobody stands in line: who waits asks again and again, at random times, so there is no order among waiters, and
     /// readers who follow one another without a gap can keep a writer out.

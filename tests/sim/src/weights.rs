@@ -135,3 +135,30 @@ pub(crate) const FOREIGN_PROCESSES: [(u32, u64); 4] = [(3, 0), (3, 1), (3, 2), (
 
 /// How many acquires each of their tasks has: from, to before.
 pub(crate) const FOREIGN_ACQUIRES: (u64, u64) = (10, 60);
+
+/// What kind of trouble a quorum mostly has.
+pub(crate) const THEMES_OF_QUORUMS: [(u32, Theme); 4] = [
+    (2, Theme::Mixed),
+    (3, Theme::Network),
+    (2, Theme::Processes),
+    (5, Theme::Servers),
+];
+
+/// How many servers a quorum has.
+pub(crate) const MEMBERS: [(u32, usize); 2] = [(4, 5), (1, 3)];
+
+/// How many of their clocks are an hour ahead.
+pub(crate) const FAR_AHEAD: [(u32, usize); 3] = [(3, 0), (2, 1), (1, 2)];
+
+/// How much too fast the clock of each is, in millionths, where they drift: together with clients' less than 1 %.
+pub(crate) const SERVER_CLOCKS_APART: [(u32, i32); 3] = [(2, 0), (1, 4500), (1, -4500)];
+
+/// Which locks of a quorum are mutexes.
+pub(crate) const MUTEXES_OF_QUORUMS: [(u32, Mutexes); 3] = [
+    (3, Mutexes::None),
+    (2, Mutexes::Every2nd),
+    (1, Mutexes::All),
+];
+
+/// So many of a thousand times a server may stop although no majority is left then.
+pub(crate) const ONE_TOO_MANY: u32 = 300;

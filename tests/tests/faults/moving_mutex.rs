@@ -27,54 +27,58 @@ async fn is_busy(mutex: &Mutex) -> bool {
 /// Which of the two keys has gone over: none, the string, the hash, both.
 const GONE: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
 
+/// One such case, on a mutex of its own.
+async fn goes_on(cluster: &RedisCluster, clients: &[Client; 2], gone: [bool; 2], with_line: bool) {
+    let name = unique_prefix();
+    let case = format!("gone {gone:?}, line {with_line}");
+    let [held, other] = [0, 1].map(|n| clients[n].mutex(&name).expect("a valid name"));
+    let guard = held.lock().await.expect("free");
+    let wait = || {
+        let other = other.clone();
+        tokio::spawn(async move { other.lock().await })
+    };
+    let early = with_line.then(wait);
+    let hash = format!("dlock~m:{{{name}}}");
+    if with_line {
+        wait_until(SOON, "somebody waits", || async {
+            let info = held.inspect().await.expect("answered");
+            info.waiter_count() == 1
+        })
+        .await;
+    }
+    let migration = begin(cluster, &held).await;
+    let keys = [name.as_str(), hash.as_str()];
+    for (key, _) in keys.iter().zip(gone).filter(|(_, gone)| *gone) {
+        migration.move_keys(&[key]).await;
+    }
+    // Renewed, and nobody gets in meanwhile.
+    assert!(is_busy(&other).await, "{case}");
+    let outcome = tokio::time::timeout(scaled(2 * LEASE), guard.lost()).await;
+    assert!(outcome.is_err(), "lost: {case}");
+    assert!(is_busy(&other).await, "{case}");
+    let late = wait();
+    guard.release().await.expect("held to the end");
+    for waiting in early.into_iter().chain([late]) {
+        let next = tokio::time::timeout(scaled(SOON), waiting).await;
+        let next = next.expect("soon").expect("no panic").expect("free");
+        assert!(is_busy(&held).await, "{case}");
+        next.release().await.expect("held to the end");
+    }
+    migration.finish().await;
+    let guard = held.lock().await.expect("free");
+    guard.release().await.expect("held to the end");
+}
+
 #[tokio::test]
 async fn it_is_held_renewed_released_and_passed_on_wherever_its_two_keys_are() {
     let cluster = RedisCluster::start().await;
-    let (one, two) = (client(&cluster).await, client(&cluster).await);
-    for (round, gone) in GONE.into_iter().enumerate() {
-        for with_line in [false, true] {
-            let name = unique_prefix();
-            let held = one.mutex(&name).expect("a valid name");
-            let other = two.mutex(&name).expect("a valid name");
-            let guard = held.lock().await.expect("free");
-            let early = with_line.then(|| {
-                let other = other.clone();
-                tokio::spawn(async move { other.lock().await })
-            });
-            let hash = format!("dlock~m:{{{name}}}");
-            if with_line {
-                wait_until(SOON, "somebody waits", || async {
-                    let master = cluster.master_of(held.key().slot().as_u16()).await;
-                    cluster.node(master).query::<i64>(&["EXISTS", &hash]).await == 1
-                })
-                .await;
-            }
-            let migration = begin(&cluster, &held).await;
-            let keys = [name.as_str(), hash.as_str()];
-            for (key, _) in keys.iter().zip(gone).filter(|(_, gone)| *gone) {
-                migration.move_keys(&[key]).await;
-            }
-            // Renewed, and nobody gets in meanwhile.
-            assert!(is_busy(&other).await, "round {round}");
-            let outcome = tokio::time::timeout(scaled(2 * LEASE), guard.lost()).await;
-            assert!(outcome.is_err(), "lost in round {round}");
-            assert!(is_busy(&other).await, "round {round}");
-            let late = tokio::spawn({
-                let other = two.mutex(&name).expect("a valid name");
-                async move { other.lock().await }
-            });
-            guard.release().await.expect("held to the end");
-            for waiting in early.into_iter().chain([late]) {
-                let next = tokio::time::timeout(scaled(SOON), waiting).await;
-                let next = next.expect("soon").expect("no panic").expect("free");
-                assert!(is_busy(&held).await, "round {round}");
-                next.release().await.expect("held to the end");
-            }
-            migration.finish().await;
-            let guard = held.lock().await.expect("free");
-            guard.release().await.expect("held to the end");
-        }
-    }
+    let clients = [client(&cluster).await, client(&cluster).await];
+    let lines = [false, true];
+    let cases = GONE
+        .into_iter()
+        .flat_map(|gone| lines.map(|line| (gone, line)));
+    let all = cases.map(|(gone, line)| goes_on(&cluster, &clients, gone, line));
+    futures_util::future::join_all(all).await;
 }
 
 #[tokio::test]

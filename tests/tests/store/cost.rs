@@ -1,10 +1,10 @@
 //! What the scripts cost the server: the commands that run inside them.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dlock::__internals::{
-    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, Stray, encode, encode_plain, lock_key,
-    mutex_key, script_source,
+    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Stray, encode, encode_plain,
+    lock_key, mutex_key, script_source,
 };
 use dlock::Mode::{self, Read, Write};
 use dlock::{Kind, LockKey};
@@ -109,6 +109,27 @@ async fn without_contention_an_acquire_runs_five_commands_and_a_release_is_one()
     }
 }
 
+/// The second round of a writer on a quorum, and a release after it.
+#[tokio::test]
+async fn a_token_is_raised_by_three_commands() {
+    let mut meter = Meter::new().await;
+    meter.cost(&acquire(0, Write)).await;
+    let raise = |ahead: u64| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let micros = now.expect("after 1970").as_micros();
+        let now = u64::try_from(micros).expect("this millennium");
+        Op::Raise {
+            hold: id(0),
+            token: ServerToken::new(now + ahead),
+        }
+    };
+    // By now the clock has come to it.
+    assert_eq!(meter.cost(&raise(0)).await, 3);
+    assert_eq!(meter.cost(&raise(900_000)).await, 4, "and an expiry");
+    let plain = encode_plain(&meter.key, &release(0)).expect("nothing else to note");
+    assert_eq!(meter.ask(&plain).await, redis::Value::Int(1));
+}
+
 #[tokio::test]
 async fn a_release_that_has_more_to_note_takes_a_script() {
     let key = lock_key("cost", "lock").expect("a valid name");
@@ -176,7 +197,8 @@ fn mutex(kind: Kind) -> LockKey {
 fn renew(number: usize) -> Op {
     Op::Renew {
         hold: id(number),
-        lease: LEASE,
+        // What is left is less for certain, also within the millisecond of the grant.
+        lease: LEASE + Duration::from_millis(100),
         extent: Extent::Longer,
     }
 }

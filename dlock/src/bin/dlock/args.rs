@@ -16,7 +16,8 @@ const URL_HELP: &str = "\
     Where the locks live: redis://[user:password@]host[:port][,host:port...][/database], a cluster is \
     recognised; rediss:// for TLS, with ?tls_ca_file=FILE for authorities of your own and \
     &tls_cert_file=FILE&tls_key_file=FILE for servers that ask who comes. Nodes of a cluster may send dlock, \
-    and the password, to any host unless &trusted_hosts=10.0.*,db.example says which. In the environment, \
+    and the password, to any host unless &trusted_hosts=10.0.*,db.example says which. Three or more (--url \
+    again, or spaces in between) are a quorum: each lock is on most of them. In the environment, \
     other users of the machine cannot see the password";
 
 const ABOUT: &str = "Distributed locks on Redis Cluster: run commands under them, look into them.";
@@ -66,9 +67,10 @@ pub(crate) struct Common {
         help = URL_HELP,
         hide_env_values = true,
         global = true,
+        value_delimiter = ' ',
         default_value = "redis://127.0.0.1:6379"
     )]
-    pub(crate) url: String,
+    pub(crate) url: Vec<String>,
     /// What the keys of the locks start with, as in the services that use them
     #[arg(long, env = "DLOCK_PREFIX", global = true, default_value = "dlock")]
     pub(crate) prefix: String,

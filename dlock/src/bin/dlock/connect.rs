@@ -9,17 +9,22 @@ use crate::exit::{Exit, Failure};
 
 /// Settings from the options that all commands have.
 pub(crate) fn builder(common: &Common) -> Result<ClientBuilder, Failure> {
-    if common.url.trim().starts_with("memory://") {
+    if common
+        .url
+        .iter()
+        .any(|url| url.trim().starts_with("memory://"))
+    {
         return Err(Failure::new(
             Exit::CONFIG,
             "memory:// is a store inside one process, so nobody else would see its locks; \
              name a server in --url or DLOCK_URL, such as redis://127.0.0.1:6379",
         ));
     }
-    let builder = Client::builder()
-        .url(&common.url)
-        .prefix(&common.prefix)
-        .retry_for(common.retry_for);
+    let builder = match &common.url[..] {
+        [url] => Client::builder().url(url),
+        urls => Client::builder().quorum(urls),
+    };
+    let builder = builder.prefix(&common.prefix).retry_for(common.retry_for);
     // A short patience means short answers too.
     let one = Duration::from_secs(1);
     Ok(builder.response_timeout(one.min(common.retry_for)))
@@ -30,8 +35,14 @@ pub(crate) async fn connect(common: &Common) -> Result<Client, Failure> {
     Ok(builder(common)?.build().await?)
 }
 
+/// Where the locks live, without users and passwords.
+pub(crate) fn places(common: &Common) -> String {
+    let places: Vec<_> = common.url.iter().map(|url| without_login(url)).collect();
+    places.join(" ")
+}
+
 /// The URL without user and password.
-pub(crate) fn without_login(url: &str) -> String {
+fn without_login(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, place))) => format!("{scheme}://{place}"),
         _ => url.to_owned(),

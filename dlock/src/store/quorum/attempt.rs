@@ -66,6 +66,7 @@ struct Attempt {
     quorum: Arc<Quorum>,
     key: LockKey,
     id: HoldId,
+    lease: Duration,
     count: Count,
     grants: Grants,
     kept: bool,
@@ -83,6 +84,7 @@ pub(super) async fn attempt(quorum: &Arc<Quorum>, want: &Want, deadline: Instant
         quorum: Arc::clone(quorum),
         key: want.key.clone(),
         id,
+        lease,
         count: Count::of(members),
         grants: Grants::new(
             members,
@@ -100,7 +102,7 @@ pub(super) async fn attempt(quorum: &Arc<Quorum>, want: &Want, deadline: Instant
             attempt.count.failed(member.excuse());
         }
     }
-    let (requests, won) = attempt.follow(requests, until).await;
+    let (requests, won) = attempt.follow(requests, deadline).await;
     if won && BootInstant::now() < sent_at + lease.saturating_sub(margin(lease)) {
         return attempt.win(requests, sent_at);
     }
@@ -137,8 +139,9 @@ fn hear(
 
 impl Attempt {
     /// Until it is decided; whether it has won. The other requests go on.
-    async fn follow(&mut self, mut requests: Requests, until: Instant) -> (Requests, bool) {
+    async fn follow(&mut self, mut requests: Requests, deadline: Instant) -> (Requests, bool) {
         let majority = majority(self.quorum.members.len());
+        let patience = self.quorum.patience(self.lease);
         let mut second = None;
         while let Some(heard) = requests.next().await {
             let told = self.take(heard);
@@ -146,7 +149,7 @@ impl Attempt {
                 if told.count() > 0 {
                     second.get_or_insert_with(BootInstant::now);
                 }
-                self.tell_token(&requests, told, until);
+                self.tell_token(&requests, told, deadline.min(Instant::now() + patience));
                 if self.grants.remembering() >= majority {
                     if let Some(second) = second {
                         metrics::command("raise", second);

@@ -26,6 +26,8 @@ pub(super) struct Entry {
     pub(super) asked: Members,
     /// Those of them whose acquire, or a copy of it, may still arrive.
     pub(super) open: Members,
+    /// Those of them who have not answered one: what they answer to the next says nothing of that.
+    doubtful: Members,
     /// Those that have given it back already.
     pub(super) freed: Members,
     /// Whether it is being given back.
@@ -43,6 +45,7 @@ impl Entry {
             token: None,
             asked: Members::default(),
             open: Members::default(),
+            doubtful: Members::default(),
             freed: Members::default(),
             ended: false,
             until: BootInstant::from_nanos(0),
@@ -50,6 +53,9 @@ impl Entry {
     }
 
     fn ask(&mut self, member: usize) {
+        if self.open.has(member) {
+            self.doubtful.put(member);
+        }
         self.asked.put(member);
         self.open.put(member);
     }
@@ -78,6 +84,7 @@ impl Ledger {
     pub(super) fn answered(&self, id: &HoldId, member: usize, granted: bool, settled: bool) {
         if let Some(entry) = self.entries.lock().get_mut(id)
             && settled
+            && !entry.doubtful.has(member)
         {
             entry.open.take(member);
             if !granted {

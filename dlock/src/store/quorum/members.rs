@@ -29,6 +29,10 @@ impl Members {
         Self(self.0 & !others.0)
     }
 
+    pub(super) fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
     pub(super) fn count(self) -> usize {
         self.0.count_ones() as usize
     }

@@ -8,6 +8,8 @@ use crate::slot::Slot;
 
 /// How often a lock is asked for that others hold, in milliseconds.
 const POLL: std::ops::Range<u64> = 5..40;
+/// How long an attempt takes where nothing is busy, at most.
+const USUAL: Duration = Duration::from_millis(3);
 /// How much longer than an attempt the pause after the sixth collision may be.
 const HIGHEST: u8 = 6;
 /// The shortest time that is taken for an attempt's.
@@ -44,10 +46,13 @@ impl Pauses {
         span.mul_f64(random::f64() + 0.1).min(LONGEST)
     }
 
-    /// The lock is somebody's: to be asked for again after a while.
-    pub(super) fn while_held(&self, slot: Slot) -> Duration {
+    /// The lock is somebody's: to be asked for again after a while, and less often where servers are slow to answer, which
+    /// may be because so many ask.
+    pub(super) fn while_held(&self, slot: Slot, took: Duration) -> Duration {
         self.calm(slot);
-        Duration::from_millis(random::u64(POLL))
+        let times = took.div_duration_f64(USUAL).max(1.0);
+        let pause = Duration::from_millis(random::u64(POLL));
+        pause.mul_f64(times).min(LONGEST)
     }
 
     /// Somebody has got it.

@@ -136,7 +136,8 @@ impl Drop for Ending {
         }
         if !self.decided {
             let mut entry = self.entry.clone();
-            entry.freed = entry.asked.without(*silent).without(*without);
+            let freed = entry.asked.without(*silent).without(*without);
+            entry.freed = entry.freed.and(freed);
             entry.asked = *silent;
             quorum.ledger.end_later(id, entry);
         }

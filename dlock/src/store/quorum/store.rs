@@ -111,7 +111,7 @@ impl QuorumStore {
             };
             tries += 1;
             let retry = if held {
-                quorum.pauses.while_held(slot)
+                quorum.pauses.while_held(slot, took)
             } else {
                 quorum.pauses.after_collision(slot, took)
             };

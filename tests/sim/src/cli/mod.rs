@@ -21,7 +21,7 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --whole            does not shrink
   --wire             shows what was sent, too
   --threads N        (default: the number of cores)
-  --lock mutex|rw    what seeds are about (default: rw)
+  --lock mutex|quorum|rw    what seeds are about (default: rw)
 ";
 
 /// What is asked for.
@@ -49,6 +49,7 @@ impl Args {
         match self.locks {
             LockKind::Rw => format!("--seed {seed}"),
             LockKind::Mutex => format!("--lock mutex --seed {seed}"),
+            LockKind::Quorum => format!("--lock quorum --seed {seed}"),
         }
     }
 }
@@ -57,6 +58,7 @@ fn kind(word: &str) -> Option<LockKind> {
     match word {
         "rw" => Some(LockKind::Rw),
         "mutex" => Some(LockKind::Mutex),
+        "quorum" => Some(LockKind::Quorum),
         _ => None,
     }
 }

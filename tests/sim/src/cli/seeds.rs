@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use dlock_sim::{Outcome, Seed, run_seed, shrink};
+use dlock_sim::{LockKind, Outcome, Seed, run_seed, shrink};
 use parking_lot::Mutex;
 
 use super::{Args, show};
@@ -31,6 +31,8 @@ struct Found {
     faults: Vec<u64>,
     nanos: u64,
     excused: u64,
+    /// The longest of their times without a grant, and in which seed.
+    gaps: [(u64, u64); 2],
     /// All traces: the same for the same seeds, in whatever order they were run.
     traces: u64,
     failed: Vec<(u64, String)>,
@@ -61,6 +63,9 @@ pub(super) fn sweep(seeds: Range, threads: usize, args: &Args) -> bool {
                     found.faults.push(outcome.faults);
                     found.nanos += outcome.nanos;
                     found.excused += outcome.excused;
+                    for (longest, gap) in found.gaps.iter_mut().zip(outcome.gaps) {
+                        *longest = (*longest).max((gap, number));
+                    }
                     found.traces ^= (outcome.hash ^ number).wrapping_mul(PRIME).rotate_left(32);
                     let run = found.operations.len();
                     if run.is_multiple_of(PROGRESS) {
@@ -76,6 +81,12 @@ pub(super) fn sweep(seeds: Range, threads: usize, args: &Args) -> bool {
     });
     let mut found = found.into_inner();
     summary(&mut found, start.elapsed().as_secs_f64());
+    if args.locks == LockKind::Quorum {
+        let [calm, any] = found
+            .gaps
+            .map(|(gap, seed)| format!("{} ms (seed {seed})", gap / 1_000_000));
+        println!("longest without a grant: {calm} while nothing is wrong, {any} at any time");
+    }
     found.failed.sort_unstable();
     let Some((seed, story)) = found.failed.first() else {
         return true;
@@ -147,6 +158,10 @@ pub(super) fn show_one(number: u64, args: &Args) -> bool {
         outcome.nanos / 1_000_000,
         outcome.hash
     );
+    if args.locks == LockKind::Quorum {
+        let [calm, any] = outcome.gaps.map(|gap| gap / 1_000_000);
+        println!("longest without a grant: {calm} ms while nothing is wrong, {any} ms at any time");
+    }
     match outcome.violation {
         Some((promise, story)) => {
             println!("VIOLATION of {promise}: {story}");

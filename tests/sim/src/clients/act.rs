@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dlock::__private::Request;
-use dlock::{Client, Error, Mode};
+use dlock::{Client, Error, Kind as LockKind, Mode};
 use dlock_load::CutShort;
 
 use super::hold::{Holding, hold};
@@ -21,7 +21,7 @@ pub(crate) async fn act(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Cl
     sim.begun.set(sim.begun.get() + 1);
     faults::look(sim);
     if op.locks.len() > 1 {
-        several(sim, who, client, &op).await;
+        several(sim, who, plan, client, &op).await;
         return;
     }
     let Ok(lock) = Lock::of(sim, plan, client, &op) else {
@@ -135,10 +135,17 @@ impl Drop for Wait<'_> {
 }
 
 /// Asks for several locks through the attribute.
-async fn several(sim: &Rc<Sim>, who: Who, client: &Client, op: &Op) {
+async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, op: &Op) {
     let mode = if op.write { Mode::Write } else { Mode::Read };
     let names = op.locks.iter().map(|lock| Setup::lock(*lock));
-    let request = Request::each(names, "several", mode).client(client);
+    let kind = match sim.plan.setup.mutexes.has(op.locks[0]) {
+        false => LockKind::Rw,
+        true if plan.fenced => LockKind::FencedMutex,
+        true => LockKind::Mutex,
+    };
+    let request = Request::each(names, "several", mode)
+        .client(client)
+        .kind(kind);
     let request = match op.patience {
         Patience::Forever => request.wait_forever(),
         Patience::For(long) => request.wait(Duration::from_nanos(long)),

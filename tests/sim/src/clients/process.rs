@@ -62,8 +62,12 @@ async fn main(
         if sim.engine.now() > LONG {
             return;
         }
-        let built = Client::builder()
-            .url(&url)
+        let to = if sim.plan.setup.members > 0 {
+            Client::builder().quorum(addresses(&sim.engine, 0))
+        } else {
+            Client::builder().url(&url)
+        };
+        let built = to
             .name(format!("p{}", of.0))
             .lease(Duration::from_nanos(plan.lease))
             .response_timeout(Duration::from_nanos(plan.response_timeout))
@@ -135,7 +139,6 @@ fn op_of(sim: &Sim, plan: &ProcessPlan, task: &TaskPlan, number: u64) -> Op {
     let mut op = task.shape.op(locks, plan.lease.max(MS), random);
     let mutexes = sim.plan.setup.mutexes;
     if mutexes.has(op.locks[0]) {
-        op.locks.truncate(1);
         op.write = true;
         (op.owner, op.inner) = (None, None);
     }
@@ -154,16 +157,21 @@ fn op_of(sim: &Sim, plan: &ProcessPlan, task: &TaskPlan, number: u64) -> Op {
 
 /// A few servers to start from, which are not the same for all.
 fn url(engine: &Engine, number: usize) -> String {
-    let addresses: Vec<String> = engine.fleet(|fleet| {
+    let mut few = addresses(engine, number);
+    few.truncate(3);
+    let few: Vec<&str> = few.iter().map(|url| &url["redis://".len()..]).collect();
+    format!("redis://{}", few.join(","))
+}
+
+/// All servers, from one of them on.
+fn addresses(engine: &Engine, first: usize) -> Vec<String> {
+    engine.fleet(|fleet| {
         let nodes: Vec<_> = fleet.nodes().collect();
-        let rotated = (0..nodes.len()).map(|at| nodes[(at + number) % nodes.len()]);
-        rotated
-            .take(3)
-            .map(|node| {
-                let (host, port) = fleet.addr(node);
-                format!("{host}:{port}")
-            })
-            .collect()
-    });
-    format!("redis://{}", addresses.join(","))
+        let rotated = (0..nodes.len()).map(|at| nodes[(at + first) % nodes.len()]);
+        let url = |node| {
+            let (host, port) = fleet.addr(node);
+            format!("redis://{host}:{port}")
+        };
+        rotated.map(url).collect()
+    })
 }

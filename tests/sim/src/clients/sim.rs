@@ -8,7 +8,7 @@ use dlock::Client;
 use crate::engine::{Engine, Nanos, ProcId, SECOND};
 use crate::judges::Judges;
 use crate::plan::Plan;
-use crate::server::Migration;
+use crate::server::{Migration, NodeId};
 
 /// One run of a plan.
 pub(crate) struct Sim {
@@ -32,6 +32,8 @@ pub(crate) struct Sim {
     pub(crate) moving: RefCell<Vec<Migration>>,
     /// Slots that have moved, or not, and must not move again yet.
     pub(crate) rests: RefCell<Vec<u16>>,
+    /// Servers of a quorum with which something is wrong.
+    pub(crate) troubled: RefCell<Vec<NodeId>>,
     /// When which fault began.
     pub(crate) begun_at: RefCell<Vec<(u64, Nanos)>>,
 }

@@ -74,6 +74,8 @@ fn setup(slots: bool) -> Setup {
         drawn_order: false,
         locks: 1,
         mutexes: Mutexes::None,
+        members: 0,
+        drifts: Vec::new(),
     }
 }
 

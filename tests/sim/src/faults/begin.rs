@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{processes, servers};
+use super::{operator, processes, servers};
 use crate::clients::Sim;
 use crate::engine::{Engine, Nanos};
 use crate::history::Kind;
@@ -81,7 +81,8 @@ fn begin(sim: &Rc<Sim>, planned: &FaultPlan) {
     sim.engine.step("fault", 0, &[]);
     sim.engine.tell(Kind::Fault, || format!("{fault:?}"));
     let at_work = AtWork::new(sim, fault.is_harmless());
-    if let Some(at_work) = processes::begin(at_work, fault) {
+    let at_work = processes::begin(at_work, fault);
+    if let Some(at_work) = at_work.and_then(|at_work| operator::begin(at_work, fault)) {
         servers::begin(at_work, fault);
     }
 }

@@ -2,6 +2,7 @@
 
 mod begin;
 mod deaths;
+mod operator;
 mod processes;
 mod servers;
 mod slots;

@@ -56,6 +56,10 @@ impl Judges {
                 let story = format!("{} is told: {kind:?}, and nothing is wrong", waiting.name());
                 self.object("errors", now, story);
             }
+            Told::Failed(kind) if self.is_quorum() && !self.refusals && !is_of_failures(kind) => {
+                let story = format!("{} is told: {kind:?}", waiting.name());
+                self.object("errors", now, story);
+            }
             Told::Busy if calm && !self.was_busy(number, asked, &waiting) => {
                 let story = format!("{} is told that they are busy", waiting.name());
                 self.object("answers", now, story);
@@ -142,4 +146,15 @@ fn is_expected(kind: ErrorKind, patience: Patience) -> bool {
         ErrorKind::WouldDeadlock | ErrorKind::Closed => true,
         _ => false,
     }
+}
+
+/// Whether one may be told this because servers do not answer.
+fn is_of_failures(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Timeout(_)
+            | ErrorKind::Unavailable
+            | ErrorKind::WouldDeadlock
+            | ErrorKind::Closed
+    )
 }

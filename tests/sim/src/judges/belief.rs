@@ -8,6 +8,7 @@ use super::Judges;
 use super::excuses::Claim;
 use super::guard::Guard;
 use super::home::process_of;
+use super::record::Record;
 use super::tokens::Largest;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::history::Kind;
@@ -36,6 +37,8 @@ pub(super) struct Beliefs {
     held: BTreeMap<u64, Held>,
     next: u64,
     pub(super) tokens: BTreeMap<(usize, Option<usize>), Largest>,
+    /// When the last tokens of which lock may have been forgotten.
+    pub(super) forgotten: BTreeMap<usize, Nanos>,
     /// When what a server named for a process was asked for, and granted: who is passed it later need not ask.
     first: BTreeMap<(usize, ProcId, u64), (Nanos, Nanos)>,
     /// What was named for the hold that a process had of a lock last, and when somebody left it.
@@ -178,12 +181,18 @@ impl Judges {
 
     /// What is granted is on record, unless it is over or lost.
     fn look_for_its_hold(&self, engine: &Engine, belief: &Belief, guard: &Guard) {
-        let recorded = self.homes[belief.lock].any(engine, |record| {
+        let has = |record: &Record<'_>| {
             let mut holds = record.holds.iter();
             holds.any(|(id, hold)| {
                 process_of(id) == Some(belief.of) && (hold.write || !belief.write)
             })
-        });
+        };
+        let home = &self.homes[belief.lock];
+        let recorded = if self.is_quorum() {
+            home.count_those(engine, has) >= self.majority()
+        } else {
+            home.any(engine, has)
+        };
         if recorded || guard.is_expired() || matches!(guard, Guard::Several(_)) {
             return;
         }

@@ -39,7 +39,8 @@ impl Judges {
         let of = engine.current();
         let claim = Claim { lock, of, asked: 0 };
         let repeated = self.excuses.borrow().token_excuse(engine, claim);
-        if resource.value != read && repeated.is_none() {
+        let forgotten = self.beliefs.borrow().forgotten.contains_key(&lock);
+        if resource.value != read && repeated.is_none() && !forgotten {
             let story = format!(
                 "token {token} of lock {lock} read {read}, and would write over {}",
                 resource.value

@@ -39,7 +39,10 @@ impl Guard {
         match self {
             Self::Read(guard) => Some(guard.fencing_token()),
             Self::Write(guard) => Some(guard.fencing_token()),
-            Self::Several(held) => Some(held.fencing_token()),
+            // Several plain mutexes have none.
+            Self::Several(held) => {
+                Some(held.fencing_token()).filter(|token| ServerToken::behind(*token).as_u64() > 0)
+            }
             Self::Fenced(guard) => Some(guard.fencing_token()),
             Self::Mutex(_) | Self::Foreign(_) => None,
         }

@@ -178,6 +178,47 @@ impl Home {
     }
 }
 
+impl Home {
+    /// The record at one server of a quorum.
+    pub(super) fn look_at<T>(
+        &self,
+        engine: &Engine,
+        node: NodeId,
+        look: impl FnOnce(Option<Record<'_>>) -> T,
+    ) -> T {
+        let now = engine.time();
+        engine.fleet(|fleet| look(self.read(fleet, node, fleet.server_micros(now, node))))
+    }
+
+    /// How many servers, dead or alive, have a record of which this is true.
+    pub(super) fn count_those(
+        &self,
+        engine: &Engine,
+        is_true: impl Fn(&Record<'_>) -> bool,
+    ) -> usize {
+        let nodes: Vec<NodeId> = engine.fleet(|fleet| fleet.nodes().collect());
+        let has = |node: &NodeId| {
+            self.look_at(engine, *node, |record| {
+                record.is_some_and(|record| is_true(&record))
+            })
+        };
+        nodes.iter().filter(|node| has(node)).count()
+    }
+
+    /// How many servers name a larger token next.
+    pub(super) fn remember(&self, engine: &Engine, token: u64) -> usize {
+        let now = engine.time();
+        let later = |node: NodeId| {
+            let micros = engine.fleet(|fleet| fleet.server_micros(now, node));
+            self.look_at(engine, node, |record| {
+                record.map_or(micros, |record| record.now.max(record.last)) >= token
+            })
+        };
+        let nodes: Vec<NodeId> = engine.fleet(|fleet| fleet.nodes().collect());
+        nodes.into_iter().filter(|node| later(*node)).count()
+    }
+}
+
 fn live_text<'f>(
     fleet: &'f Fleet,
     node: NodeId,

@@ -9,6 +9,7 @@ use super::home::{is_foreign, process_of};
 use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
+use crate::server::NodeId;
 
 /// How long after a fault connections may take to be back, and what failed meanwhile to be undone.
 const CALM: Nanos = 8 * SECOND;
@@ -21,9 +22,9 @@ const EVERY: Nanos = 200 * MS;
 #[derive(Debug)]
 pub(super) struct Idle {
     /// Since when which processes have more of them in which lock than they have tasks there.
-    spare: BTreeMap<(usize, ProcId), Nanos>,
+    spare: BTreeMap<(usize, NodeId, ProcId), Nanos>,
     /// Since when which of them are there.
-    seen: BTreeMap<(usize, String), Nanos>,
+    seen: BTreeMap<(usize, NodeId, String), Nanos>,
     looked: Nanos,
     /// When which processes have shut their clients down.
     shut_down: BTreeMap<ProcId, Nanos>,
@@ -32,6 +33,10 @@ pub(super) struct Idle {
     lossy: bool,
     /// How long after a fault it is calm.
     calm: Nanos,
+    /// How much longer a place may stay in the line of a mutex, and anything at a server of a quorum, which is told in the
+    /// background.
+    more: Nanos,
+    later: Nanos,
 }
 
 impl Idle {
@@ -44,6 +49,16 @@ impl Idle {
             shut_down: BTreeMap::new(),
             lease: leases.max().unwrap_or(0),
             lossy: plan.setup.pace.lost > 0,
+            more: super::patience::place_left(plan),
+            later: if plan.setup.members > 0 {
+                let timeouts = plan
+                    .processes
+                    .iter()
+                    .map(|process| process.response_timeout);
+                timeouts.max().unwrap_or(0) + 3 * SECOND
+            } else {
+                0
+            },
             calm: if plan.faults.iter().all(|one| one.fault.breaks_nothing()) {
                 0
             } else {
@@ -85,7 +100,7 @@ impl Judges {
     pub(crate) fn look_at_idle(&self, engine: &Engine) {
         let now = engine.now();
         let mut idle = self.idle.borrow_mut();
-        if idle.lossy || !self.is_unharmed(now, idle.calm) {
+        if idle.lossy && !self.is_quorum() || !self.is_unharmed(now, idle.calm) {
             idle.spare.clear();
             idle.seen.clear();
             return;
@@ -100,8 +115,8 @@ impl Judges {
             if excuses.may_be_back(lock, now) {
                 continue;
             }
-            home.look(engine, |found| {
-                let Some((_, record)) = &found else { return };
+            let under_way = UNDER_WAY + idle.later + if home.is_mutex() { idle.more } else { 0 };
+            let mut look = |node: NodeId, record: &Record<'_>| {
                 let mut had: BTreeMap<ProcId, Had> = BTreeMap::new();
                 for id in live(record) {
                     // What a process had before it died, slept or gave up its client ends by itself.
@@ -114,11 +129,11 @@ impl Judges {
                     else {
                         continue;
                     };
-                    let key = (lock, id.to_owned());
+                    let key = (lock, node, id.to_owned());
                     let since = seen.get(&key).copied().unwrap_or(now);
                     let had = had.entry(of).or_default();
                     had.all.push(id);
-                    had.long += usize::from(now > since + UNDER_WAY);
+                    had.long += usize::from(now > since + under_way);
                     idle.seen.insert(key, since);
                 }
                 for (of, had) in had {
@@ -126,17 +141,28 @@ impl Judges {
                     if users > 0 && had.long <= users {
                         continue;
                     }
-                    let since = spare.get(&(lock, of)).copied().unwrap_or(now);
-                    if now > since + UNDER_WAY {
+                    let since = spare.get(&(lock, node, of)).copied().unwrap_or(now);
+                    if now > since + under_way {
                         let story = format!(
                             "lock {lock} still has {:?}, but only {users} know of it",
                             had.all
                         );
                         self.object("leftovers", now, story);
                     }
-                    idle.spare.insert((lock, of), since);
+                    idle.spare.insert((lock, node, of), since);
                 }
-            });
+            };
+            if self.is_quorum() {
+                for node in self.up(engine) {
+                    home.look_at(engine, node, |record| {
+                        record.iter().for_each(|record| look(node, record));
+                    });
+                }
+            } else {
+                home.look(engine, |found| {
+                    found.iter().for_each(|(_, record)| look(NodeId(0), record));
+                });
+            }
         }
     }
 }

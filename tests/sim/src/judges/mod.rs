@@ -6,10 +6,12 @@ mod belief;
 mod drain;
 mod excuses;
 mod fence;
+mod gaps;
 mod guard;
 mod home;
 mod idle;
 mod leftovers;
+mod members;
 mod moments;
 mod order;
 mod others;
@@ -27,6 +29,7 @@ use self::belief::Beliefs;
 use self::drain::Drains;
 use self::excuses::Excuses;
 use self::fence::Resource;
+use self::gaps::Gaps;
 use self::home::Home;
 use self::idle::Idle;
 use self::moments::Moments;
@@ -71,6 +74,11 @@ pub(crate) struct Judges {
     traffic: RefCell<Traffic>,
     others: RefCell<Others>,
     moments: RefCell<Moments>,
+    gaps: RefCell<Gaps>,
+    /// How many servers have each lock, of a quorum; 0 if there is none.
+    members: usize,
+    /// Whether servers may refuse what is asked of them.
+    refusals: bool,
     most_for_a_try: Nanos,
     found: RefCell<Option<Violation>>,
     /// When all was well again, if it is: no fault is at work.
@@ -97,6 +105,9 @@ impl Judges {
             traffic: RefCell::new(Traffic::new(locks)),
             others: RefCell::default(),
             moments: RefCell::new(Moments::new(locks)),
+            gaps: RefCell::new(Gaps::new(locks)),
+            members: plan.setup.members,
+            refusals: plan.has_refusals(),
             most_for_a_try: answers::most_for_a_try(plan),
             found: RefCell::default(),
             calm_since: Cell::new(Some(0)),

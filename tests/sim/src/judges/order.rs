@@ -12,6 +12,7 @@ use super::Judges;
 use super::home::{Home, is_foreign};
 use super::record::{Holding, Record};
 use crate::engine::{Engine, ProcId, SECOND};
+use crate::server::NodeId;
 
 /// How long after a fault the line is judged again: places of the dead are over by then.
 const CALM: u64 = 6 * SECOND;
@@ -177,19 +178,26 @@ impl Judges {
     }
 
     /// A request was carried out.
-    pub(crate) fn look_at_lines(&self, engine: &Engine, of: ProcId, request: &[u8]) {
+    pub(crate) fn look_at_lines(&self, engine: &Engine, of: ProcId, node: NodeId, request: &[u8]) {
         self.notice_deposed(engine);
         for (lock, home) in self.homes.iter().enumerate() {
             let count = home.count(request);
             if count > 0 {
                 self.look_at_sender(engine, lock, of);
-                self.look_at_line(engine, lock, home, count == 1);
+                if self.is_quorum() {
+                    self.look_at_member(engine, lock, node);
+                } else {
+                    self.look_at_line(engine, lock, home, count == 1);
+                }
             }
         }
     }
 
     /// Several requests were carried out at once.
     pub(crate) fn look_at_all_lines(&self, engine: &Engine) {
+        if self.is_quorum() {
+            return; // There are no lines.
+        }
         for (lock, home) in self.homes.iter().enumerate() {
             self.look_at_line(engine, lock, home, false);
         }

@@ -70,7 +70,8 @@ impl Judges {
                 let mut own = texts.filter(|(id, _)| process_of(id) == Some(belief.of));
                 let (id, _) = own.next()?;
                 let hash = BuildHasherDefault::<FxHasher>::default().hash_one(id);
-                own.next().is_none().then_some(hash)
+                let other = own.find(|(other, _)| !self.is_quorum() || *other != id);
+                other.is_none().then_some(hash)
             })
         };
         let named = guard.named().or_else(of_text);
@@ -126,7 +127,9 @@ impl Judges {
         }
         for before in all {
             let hold = self.hold_of(engine, before.lock, node);
-            self.look_at_moment(engine, &before, hold.as_ref(), request);
+            if !self.is_quorum() {
+                self.look_at_moment(engine, &before, hold.as_ref(), request);
+            }
             let Some(was) = before.hold else { continue };
             let is = hold.map(|hold| (hold.id, hold.expires));
             let same = is

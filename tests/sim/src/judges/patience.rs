@@ -10,7 +10,7 @@ use crate::plan::{Fault, Patience, Plan};
 const HEARTBEAT: Nanos = 300 * MS;
 /// For how long a mutex is left free for those who poll, and how late one looks then.
 const MOMENT: Nanos = 160 * MS;
-/// For how long the place of one may stay who got a mutex while its slot moved, when there is no line.
+/// For how long a place lasts that nobody makes last longer.
 const PLACE: Nanos = 3 * SECOND;
 /// How long after a fault waits are judged again: connections are back, and places of the dead are over.
 const CALM: Nanos = 8 * SECOND;
@@ -51,18 +51,23 @@ pub(super) struct Waits {
     more: Nanos,
 }
 
+/// For how long the place of one may stay who got a mutex and gave it back while its slot moved: nobody sees the line then.
+pub(super) fn place_left(plan: &Plan) -> Nanos {
+    let mut faults = plan.faults.iter();
+    let moves = faults.any(|one| matches!(one.fault, Fault::Migrate { .. }));
+    if moves { PLACE } else { 0 }
+}
+
 impl Waits {
     pub(super) fn new(plan: &Plan, locks: usize) -> Self {
         let pace = plan.setup.pace;
         let lost = if pace.lost > 0 { 4 * pace.spike } else { 0 };
         let trip = 2 * (pace.base + pace.jitter);
-        let mut faults = plan.faults.iter();
-        let moves = faults.any(|one| matches!(one.fault, Fault::Migrate { .. }));
         Self {
             waiting: BTreeMap::new(),
             next: 0,
             free: vec![Free::default(); locks],
-            more: if moves { MOMENT + PLACE } else { MOMENT },
+            more: MOMENT + place_left(plan),
             limit: HEARTBEAT + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost,
         }
     }
@@ -95,6 +100,7 @@ impl Judges {
     /// A lock was had: whoever waited on a free one waits anew.
     pub(super) fn was_had(&self, now: Nanos, lock: usize, write: bool, of: ProcId) {
         self.traffic.borrow_mut().note_of(now, lock, write, of);
+        self.ends_gap(lock);
         let free = &mut self.waits.borrow_mut().free[lock];
         free.all = None;
         if write {
@@ -128,6 +134,13 @@ impl Judges {
         waiting.count() + self.holders_of(lock, of)
     }
 
+    /// Whether somebody who runs waits for this lock alone.
+    pub(super) fn is_wanted(&self, engine: &Engine, lock: usize) -> bool {
+        let waits = self.waits.borrow();
+        let mut waiting = waits.waiting.values();
+        waiting.any(|(_, one)| one.locks == [lock] && engine.runs(one.of))
+    }
+
     /// Who waits now.
     pub(crate) fn who_waits(&self) -> Vec<Waiting> {
         let waits = self.waits.borrow();
@@ -136,6 +149,9 @@ impl Judges {
 
     /// Looks at all locks that somebody waits for.
     pub(crate) fn look_at_waits(&self, engine: &Engine) {
+        if self.is_quorum() {
+            return; // See `gaps`.
+        }
         let now = engine.now();
         let mut waits = self.waits.borrow_mut();
         let waits = &mut *waits;

@@ -16,8 +16,10 @@ impl Plan {
             processes,
             faults: Vec::new(),
         };
-        if locks == LockKind::Mutex {
-            plan.add_mutexes();
+        match locks {
+            LockKind::Rw => {}
+            LockKind::Mutex => plan.add_mutexes(),
+            LockKind::Quorum => plan.set_apart(),
         }
         plan.faults = faults(&plan);
         plan
@@ -72,7 +74,11 @@ fn processes(seed: u64) -> Vec<ProcessPlan> {
 
 fn faults(plan: &Plan) -> Vec<FaultPlan> {
     let mut random = Random::of(plan.seed, "faults", 0);
-    let theme = random.weighted(&weights::THEMES);
+    let theme = if plan.setup.members > 0 {
+        random.weighted(&weights::THEMES_OF_QUORUMS)
+    } else {
+        random.weighted(&weights::THEMES)
+    };
     let (from, to) = weights::HOW_MANY_FAULTS;
     let many = random.within(from, to);
     let acquires = plan.acquires();
@@ -105,6 +111,7 @@ fn class(plan: &Plan, theme: Theme, random: &mut Random) -> FaultClass {
         let class = random.weighted(table);
         let setup = &plan.setup;
         let fits = match class {
+            _ if setup.members > 0 => is_of_quorums(class),
             FaultClass::Failover | FaultClass::HandOver | FaultClass::NoReplicas => {
                 setup.replicas > 0
             }
@@ -115,6 +122,40 @@ fn class(plan: &Plan, theme: Theme, random: &mut Random) -> FaultClass {
         if fits {
             return class;
         }
+    }
+}
+
+/// What a majority of servers has no trouble with, as long as it is not at most of them.
+fn is_of_quorums(class: FaultClass) -> bool {
+    match class {
+        FaultClass::Cut
+        | FaultClass::HoldBack
+        | FaultClass::Reset
+        | FaultClass::HalfOpen
+        | FaultClass::Slow
+        | FaultClass::Pause
+        | FaultClass::Suspend
+        | FaultClass::Crash
+        | FaultClass::Shutdown
+        | FaultClass::KillClients
+        | FaultClass::Restart
+        | FaultClass::SleepServer
+        | FaultClass::FailScript
+        | FaultClass::Full
+        | FaultClass::Loading
+        | FaultClass::ScriptFlush => true,
+        FaultClass::Messages
+        | FaultClass::Forge
+        | FaultClass::KillSubscribers
+        | FaultClass::CutBus
+        | FaultClass::Failover
+        | FaultClass::HandOver
+        | FaultClass::NoReplicas
+        | FaultClass::FlushAll
+        | FaultClass::Evict
+        | FaultClass::ClockStep
+        | FaultClass::Migrate
+        | FaultClass::CallOff => false,
     }
 }
 

@@ -3,6 +3,7 @@
 mod draw;
 mod fault;
 mod mutexes;
+mod quorum;
 mod setup;
 
 pub(crate) use self::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};

@@ -12,6 +12,8 @@ pub enum LockKind {
     Rw,
     /// Mutexes, which others take as well who know nothing of dlock.
     Mutex,
+    /// Locks of both kinds that most of several servers have.
+    Quorum,
 }
 
 /// Which locks are mutexes.

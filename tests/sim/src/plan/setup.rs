@@ -26,6 +26,10 @@ pub(crate) struct Setup {
     /// How many locks there are.
     pub(crate) locks: usize,
     pub(crate) mutexes: Mutexes,
+    /// How many servers have each lock, of a quorum; 0 if there is none.
+    pub(crate) members: usize,
+    /// How much too fast each of their clocks is besides, in millionths.
+    pub(crate) drifts: Vec<i32>,
 }
 
 impl Setup {
@@ -53,6 +57,8 @@ impl Setup {
             drawn_order: random.chance(700),
             locks: random.weighted(&[(4, 1), (4, 2), (2, 4), (1, 12)]),
             mutexes: Mutexes::None,
+            members: 0,
+            drifts: Vec::new(),
         }
     }
 

@@ -44,6 +44,9 @@ pub struct Outcome {
     pub hash: u64,
     /// Overlaps that were put down to what Redis had lost.
     pub excused: u64,
+    /// For how long nobody was granted a lock that somebody wanted and could have had at a majority of servers, at most:
+    /// while nothing was wrong, and at any time.
+    pub gaps: [u64; 2],
     /// When which fault began.
     pub(crate) begun_at: Vec<(u64, u64)>,
     /// How far each task of each process has come.
@@ -106,7 +109,9 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
         full_coverage: setup.full_coverage,
         ..FleetConfig::default()
     };
-    let fleet = if setup.masters == 0 {
+    let fleet = if setup.members > 0 {
+        Fleet::apart(setup.flavour, setup.members, config)
+    } else if setup.masters == 0 {
         Fleet::single(setup.flavour, config)
     } else {
         Fleet::cluster(setup.flavour, setup.masters, setup.replicas, config)
@@ -115,7 +120,8 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
     engine.pace_of_servers(setup.changes, setup.bus);
     for (node, ahead) in setup.ahead.iter().enumerate() {
         engine.with_fleet(|fleet, now| {
-            fleet.clock_rate(now, NodeId(node), setup.server_ppm);
+            let drift = setup.drifts.get(node).copied().unwrap_or(0);
+            fleet.clock_rate(now, NodeId(node), setup.server_ppm + drift);
             fleet.clock_step(now, NodeId(node), *ahead);
         });
     }
@@ -136,6 +142,7 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
         harm: Cell::new(0),
         moving: RefCell::default(),
         rests: RefCell::default(),
+        troubled: RefCell::default(),
         begun_at: RefCell::default(),
     })
 }
@@ -150,7 +157,7 @@ impl Watch for Watcher {
     fn served(&self, engine: &Engine, of: ProcId, node: NodeId, request: &[u8]) {
         self.0.look_after(engine, of, node, request);
         self.0.look_at_asking(engine, of, request);
-        self.0.look_at_lines(engine, of, request);
+        self.0.look_at_lines(engine, of, node, request);
     }
 
     fn answered(&self, of: ProcId, answer: &[u8]) {
@@ -196,6 +203,7 @@ fn sample(sim: &Rc<Sim>, every: Nanos) {
     let look = move |engine: &Engine| {
         if let Some(sim) = again.upgrade() {
             sim.judges.look_at_waits(engine);
+            sim.judges.look_at_gaps(engine, every);
             sim.judges.look_at_idle(engine);
             if sim.workers.get() + sim.restarts.get() > 0 {
                 sample(&sim, every);
@@ -262,10 +270,22 @@ fn shut_down(sim: &Rc<Sim>) {
 
 /// A free lock is forgotten within about a minute, and one whose holder crashed a lease later.
 fn wait_until_forgotten(sim: &Rc<Sim>) {
-    let leases = sim.plan.processes.iter().map(|process| process.lease);
-    let lease = leases.max().unwrap_or(0);
+    let lease = sim.plan.longest_lease();
     sim.engine.tick_every(SECOND);
-    let until = sim.engine.now() + lease + lease / 50 + 90 * SECOND;
+    if sim.plan.setup.members > 0 {
+        let until = sim.engine.now() + lease + lease / 50 + 5 * SECOND;
+        sim.engine.run(until, || over(sim));
+        sim.judges.look_for_holds(&sim.engine);
+    }
+    // A token that is ahead of a clock is remembered until then.
+    let ahead = sim.plan.setup.ahead.iter().copied().max().unwrap_or(0);
+    let ahead = u64::try_from(ahead).unwrap_or(0) * 1_000;
+    let ahead = if sim.plan.setup.members > 0 {
+        ahead + ahead / 50 + 20 * SECOND
+    } else {
+        0
+    };
+    let until = sim.engine.now() + lease + lease / 50 + 90 * SECOND + ahead;
     sim.engine.run(until, || over(sim));
     sim.judges.look_at_keys(&sim.engine);
 }
@@ -283,6 +303,7 @@ fn outcome(sim: &Sim, wire: bool) -> Outcome {
         nanos: engine.now(),
         hash: engine.trace(Trace::hash),
         excused: sim.judges.excused(),
+        gaps: sim.judges.longest_gaps(),
         begun_at: sim.begun_at.borrow().clone(),
         came_to: (sim.processes.borrow().iter())
             .map(|running| running.cursors.iter().map(Cell::get).collect())

@@ -25,7 +25,7 @@ pub enum Output {
     Close,
 }
 
-/// One server, or the servers of one cluster.
+/// One server, the servers of one cluster, or several that have nothing to do with one another.
 #[derive(Debug)]
 pub struct Fleet {
     flavour: Flavour,
@@ -44,6 +44,21 @@ impl Fleet {
         let config = Arc::new(config);
         let node = Node::new(NodeId(0), flavour, &config, None, Replication::default());
         Self::of(flavour, config, vec![node])
+    }
+
+    /// So many single servers that know nothing of one another.
+    #[must_use]
+    pub fn apart(flavour: Flavour, count: usize, config: FleetConfig) -> Self {
+        let config = Arc::new(config);
+        let node = |number: usize| {
+            let replication = Replication {
+                history: number as u64 + 1,
+                ..Replication::default()
+            };
+            Node::new(NodeId(number), flavour, &config, None, replication)
+        };
+        let nodes = (0..count).map(node).collect();
+        Self::of(flavour, config, nodes)
     }
 
     /// A cluster: all slots spread over the masters, each with so many replicas.

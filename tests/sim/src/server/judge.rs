@@ -38,6 +38,13 @@ impl Fleet {
         self.nodes[node.0].asleep
     }
 
+    /// Whether a server refuses what is asked of it, or will soon.
+    #[must_use]
+    pub fn refuses(&self, node: NodeId) -> bool {
+        let node = &self.nodes[node.0];
+        node.full || node.loading || node.failure.is_some()
+    }
+
     /// What a server takes itself for.
     #[must_use]
     pub fn role(&self, node: NodeId) -> Role {

@@ -4,6 +4,9 @@ use fastrand::Rng;
 
 use crate::commands::{Words, pick, words};
 
+/// The keys of mutexes.
+pub(crate) const MUTEXES: [&str; 2] = ["{a}m", "{b}m"];
+
 /// How the next requests are put.
 #[derive(Debug)]
 pub(crate) struct Locks<'l> {
@@ -65,6 +68,41 @@ impl Locks<'_> {
             }
             _ => words(&["1", key, pick(rng, &["100", "1", "0"])]),
         }
+    }
+
+    /// The same for a script of mutexes, a number of `scripts::MUTEX`.
+    pub(crate) fn of_mutex(&self, rng: &mut Rng, script: usize) -> Words {
+        let key = pick(rng, &MUTEXES);
+        let hash = format!("dlock~m:{key}");
+        let hold = format!("c{}/{}", rng.u8(0..3), rng.u8(0..3));
+        let (hold, publish) = (hold.as_str(), pick(rng, self.publish));
+        let lease = pick(rng, &["20000", "30000", "90000"]);
+        let valid = self.micros + pick(rng, &[0, 5_000_000, 60_000_000]);
+        let till = pick(rng, &[0, 0, 0, self.micros + 5_000_000, 1]).to_string();
+        let mut request = if rng.u8(0..5) == 0 {
+            words(&["1", key])
+        } else {
+            words(&["2", key, &hash])
+        };
+        let place = pick(rng, &[0, 3_000_000, 3_000_000, 47_000_000]);
+        let ear = pick(rng, &["0", "1", "3"]);
+        let line = format!("{valid:016} {place} {ear} n{} {publish}", rng.u8(0..3));
+        let token = (self.token(rng).max(1) + pick(rng, &[0, 1, 3_000_000])).to_string();
+        request.extend(words(&match script {
+            0 => vec![hold, lease, &line, pick(rng, &["0", "1"])],
+            1 | 3 => vec![hold, &till, publish],
+            2 if rng.bool() => vec![hold, lease, "1"],
+            2 => vec![hold, lease],
+            4 => vec![hold, &token],
+            _ => vec![pick(rng, &["100", "1", "0"])],
+        }));
+        request
+    }
+
+    /// As somebody without dlock takes a mutex, and as dlock tries it first.
+    pub(crate) fn plain(rng: &mut Rng) -> Words {
+        let value = pick(rng, &["c0/1", "c1/2", "00f1", "00f2"]);
+        words(&["SET", pick(rng, &MUTEXES), value, "NX", "PX", "30000"])
     }
 
     fn token(&self, rng: &mut Rng) -> u64 {

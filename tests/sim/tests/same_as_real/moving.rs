@@ -11,7 +11,7 @@ use crate::commands::{self, KeyNames, Words, pick, words};
 use crate::compare::Both;
 use crate::conf::{Shape, name};
 use crate::real::{Real, RealConn};
-use crate::scripts::{self, LIBRARY};
+use crate::scripts::{self, LIBRARY, MUTEX};
 use crate::single::time;
 use crate::slots::{Home, MASTERS, give, migrate, put_back};
 
@@ -95,8 +95,8 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
     both.look_everywhere();
     for node in 0..MASTERS {
         let dump = ["{a}k0", "{a}k1", "{a}k2", "{b}k0", LOCKS[0], LOCKS[1]];
+        let dump = dump.into_iter().chain(["{a}m", "dlock~m:{a}m"]);
         let requests: Vec<Words> = dump
-            .iter()
             .flat_map(|key| [["HGETALL", key], ["GET", key], ["PTTL", key]])
             .flat_map(|request| [words(&["ASKING"]), words(&request)])
             .collect();
@@ -128,11 +128,18 @@ pub(crate) fn locks(real: &Real, admin: &mut RealConn) -> Locks<'static> {
 
 /// A command, a small script or a lock's.
 pub(crate) fn request(rng: &mut Rng, locks: &mut Locks<'_>) -> Words {
-    match rng.u8(0..9) {
+    match rng.u8(0..12) {
         0..3 => commands::draw(rng, KEYS),
         3 => scripts::draw(rng, KEYS),
         4 => scripts::several_keys(rng, KEYS),
         5..7 => scripts::beside(rng, &TAGS),
+        7 => Locks::plain(rng),
+        8..10 => {
+            let script = rng.usize(..MUTEX.len());
+            let mut request = words(&["EVAL", &scripts::of_mutex(script, None)]);
+            request.extend(locks.of_mutex(rng, script));
+            request
+        }
         _ => {
             let script = rng.usize(..LIBRARY.len());
             let mut request = words(&["EVAL", &scripts::library(script, None)]);
@@ -260,6 +267,8 @@ fn carry(
         .map(|number| format!("{{{}}}k{number}", moving.tag))
         .collect();
     keys.push(format!("dlock:{{{}}}", moving.tag));
+    keys.push(format!("{{{}}}m", moving.tag));
+    keys.push(format!("dlock~m:{{{}}}m", moving.tag));
     rng.shuffle(&mut keys);
     for key in keys.iter().take(most.into()) {
         let real = migrate(both.real, &mut admins[from.0], to.0, key);

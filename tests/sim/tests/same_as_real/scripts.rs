@@ -25,13 +25,47 @@ const COMMON: &str = concat!(
     include_str!("../../../../dlock/src/store/redis/lua/common/only_hold.lua"),
 );
 
-/// A script of the library as it is sent; with `clock`, it asks that key for the time.
-pub(crate) fn library(number: usize, clock: Option<&str>) -> String {
-    let text = LIBRARY[number].replace("-- include: common", COMMON);
+/// How many scripts of mutexes there are.
+pub(crate) const MUTEX: [&str; 6] = [
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/acquire.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/release.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/renew.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/abandon.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/raise.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/inspect.lua"),
+];
+
+const COMMON_TO_MUTEXES: &str = concat!(
+    include_str!("../../../../dlock/src/store/redis/lua/common/record.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/commit.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/string.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/line.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/telling.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/common/tombs.lua"),
+    include_str!("../../../../dlock/src/store/redis/lua/mutex/moments.lua"),
+);
+
+/// The same for a script of mutexes.
+pub(crate) fn of_mutex(number: usize, clock: Option<&str>) -> String {
+    with_clock(
+        &MUTEX[number].replace("-- include: common", COMMON_TO_MUTEXES),
+        clock,
+    )
+}
+
+fn with_clock(text: &str, clock: Option<&str>) -> String {
     match clock {
-        None => text,
+        None => text.to_owned(),
         Some(key) => text.replace("call('TIME')", &format!("call('HMGET', '{key}', 's', 'u')")),
     }
+}
+
+/// A script of the library as it is sent; with `clock`, it asks that key for the time.
+pub(crate) fn library(number: usize, clock: Option<&str>) -> String {
+    with_clock(
+        &LIBRARY[number].replace("-- include: common", COMMON),
+        clock,
+    )
 }
 
 /// Scripts of one or two keys and two arguments.

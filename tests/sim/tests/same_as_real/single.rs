@@ -11,7 +11,7 @@ use crate::commands::{self, KeyNames, words};
 use crate::compare::Both;
 use crate::conf::Shape;
 use crate::real::{Real, RealConn};
-use crate::scripts::{self, LIBRARY};
+use crate::scripts::{self, LIBRARY, MUTEX};
 use crate::value::Value;
 
 const KEYS: KeyNames<'_> = KeyNames { stems: &["k"] };
@@ -134,6 +134,14 @@ fn lock(rng: &mut Rng, both: &mut Both<'_>, locks: &mut Locks<'_>, conn: usize, 
         );
     }
     locks.tokens.push(locks.micros);
+    if rng.bool() {
+        let script = rng.usize(..MUTEX.len());
+        let mut request = words(&["EVAL", &scripts::of_mutex(script, clock)]);
+        request.extend(locks.of_mutex(rng, script));
+        let requests = [Locks::plain(rng), request];
+        both.ask(conn, &requests[rng.usize(0..2)..]);
+        return;
+    }
     let mut request = words(&["EVAL", &scripts::library(script, clock)]);
     request.extend(locks.draw(rng, script));
     both.ask(conn, &[request]);
@@ -202,7 +210,8 @@ fn trouble(rng: &mut Rng, both: &mut Both<'_>, admin: &mut RealConn) {
 /// All that is there at the end.
 fn dump(both: &mut Both<'_>) {
     let keys = ["k0", "k1", "k2", "k3", "{x}k0", "{x}k2", CLOCK];
-    let keys = keys.into_iter().chain(LOCKS);
+    let mutexes = ["{a}m", "{b}m", "dlock~m:{a}m", "dlock~m:{b}m"];
+    let keys = keys.into_iter().chain(LOCKS).chain(mutexes);
     let requests: Vec<_> = keys
         .flat_map(|key| [["TYPE", key], ["PTTL", key], ["HGETALL", key], ["GET", key]])
         .map(|request| words(&request))

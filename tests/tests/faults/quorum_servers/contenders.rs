@@ -72,6 +72,7 @@ async fn crowd(count: usize, reads: u64) {
         clients.push(five.client().await);
     }
     let end = Instant::now() + RUN;
+    gaps.free();
     let mut tasks = JoinSet::new();
     for client in clients {
         let (judge, gaps) = (Arc::clone(&judge), Arc::clone(&gaps));

@@ -165,3 +165,31 @@ async fn who_releases_does_not_take_it_past_those_who_wait_and_cannot_be_told() 
     }
     taking.abort();
 }
+
+/// A look may come between any two moments of the server's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nobody_gets_in_before_a_min_hold_is_over_however_many_look() {
+    let server = RedisServer::start().await;
+    let end = Instant::now() + Duration::from_secs(15);
+    let client = connect(&server.url(), "dlock").await;
+    let mut tasks = Vec::new();
+    for _ in 0..6 {
+        let name = unique_prefix();
+        let mutex = client.mutex(&name).expect("a valid name").min_hold(LONG);
+        let guard = mutex.lock().await.expect("free");
+        guard.release().await.expect("held to the end");
+        for _ in 0..3 {
+            let other = connect(&server.url(), "dlock").await;
+            let other = other.mutex(&name).expect("a valid name");
+            tasks.push(tokio::spawn(async move {
+                while Instant::now() < end {
+                    let got = other.try_lock().await.expect("answered");
+                    assert!(got.is_none(), "before its end");
+                }
+            }));
+        }
+    }
+    for task in tasks {
+        task.await.expect("no panic");
+    }
+}

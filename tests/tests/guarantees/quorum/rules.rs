@@ -89,7 +89,7 @@ async fn a_hold_is_renewed_and_one_that_is_evicted_is_lost() {
     let info = other.inspect().await.expect("answered");
     assert!(other.evict(&info.holders[0].id).await.expect("answered"));
     wait_until(SOON, "the loss is noticed", || async { guard.is_lost() }).await;
-    drop(other.write().await.expect("free"));
+    let _again = other.write().await.expect("free");
 }
 
 /// A member forgets it again and again: each renewal has it record it anew.
@@ -167,7 +167,7 @@ async fn a_lock_with_min_hold_stays_held() {
     let other = members.client().await.rw_lock("a").expect("ok");
     assert!(other.try_write().await.expect("answered").is_none());
     let later = other.write_timeout(Duration::from_secs(5)).await;
-    drop(later.expect("its time is over"));
+    let _later = later.expect("its time is over");
 }
 
 /// Tasks of a process pass it on for a slice, and let others in then.

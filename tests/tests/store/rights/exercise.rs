@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use dlock::__internals::{ClientId, Endpoint, Extent, HoldId, Op, RedisStore, Stray, lock_key};
+use dlock::__internals::{
+    ClientId, Endpoint, Extent, HoldId, Op, RedisStore, ServerToken, Stray, lock_key,
+};
 use dlock::{Client, Error, Mode};
 use dlock_tests::{builder, scaled, slot_of_lock};
 use tokio::sync::Mutex;
@@ -195,7 +197,12 @@ async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
     };
     let mut outcomes = Vec::new();
     let key = lock_key(&user.prefix, "each").expect("a good name");
-    for op in [&acquire, &renew, &Op::Inspect, &release] {
+    let raise = Op::Raise {
+        hold: hold.clone(),
+        // Far ahead of the clock: in the year 2100.
+        token: ServerToken::new(4_102_444_800_000_000),
+    };
+    for op in [&acquire, &renew, &raise, &Op::Inspect, &release] {
         outcomes.push(store.call(&key, op, soon()).await.map(drop));
     }
     let abandon = Op::Abandon {

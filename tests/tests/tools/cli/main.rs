@@ -6,6 +6,7 @@ mod look;
 mod loss;
 mod mutexes;
 mod names;
+mod quorum;
 mod run;
 mod signals;
 mod terminal;

@@ -12,7 +12,7 @@ use dlock::__internals::plain;
 use tokio::sync::watch;
 
 use crate::args::{Common, Top};
-use crate::connect::{connect, without_login};
+use crate::connect::{connect, places};
 use crate::exit::{Exit, Failure};
 use crate::{list, output};
 
@@ -24,7 +24,7 @@ pub(crate) async fn top(common: &Common, args: Top) -> Result<Exit, Failure> {
         return Err(Failure::usage("--interval must be at least 100ms"));
     }
     let client = connect(common).await?;
-    let place = format!("{}  prefix {}", without_login(&common.url), common.prefix);
+    let place = format!("{}  prefix {}", places(common), common.prefix);
     let place = plain(&place).into_owned();
     let sampler = Sampler::new(client.clone(), args.pattern, args.interval);
     let interactive = args.count.is_none() && !common.json && io::stdout().is_terminal();

@@ -21,9 +21,10 @@ if alone and alone ~= '' and (not short[3] or short[3] == '') and at >= last and
   local deadline = mode and last + left
   if mode and deadline > at then
     if token <= last then return 1 end
-    deadline = deadline + math.max(token - at, 0)
-    -- The expiry first: it opens a server that is out of memory.
-    call('PEXPIREAT', lock, string.format('%d', math.floor(deadline / 1000) + 1001))
+    if token > at then
+      deadline = deadline + token - at
+      call('PEXPIREAT', lock, string.format('%d', math.floor(deadline / 1000) + 1001))
+    end
     call('HSET', lock, 't', string.format('%d', token), '=' .. id,
       string.format('%s %d ', mode, deadline - token) .. of)
     return 1

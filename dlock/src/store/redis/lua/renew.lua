@@ -58,7 +58,8 @@ refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)
 if not mine then
-  if exactly then
+  -- What has found nothing leaves nothing behind, also not in the lock's time.
+  if exactly and exactly > 0 then
     bury(exactly)
     commit(true)
   end

@@ -8,7 +8,7 @@ use redis::{Cmd, RedisWrite};
 use crate::key::LockKey;
 use crate::kind::Kind;
 use crate::mode::Mode;
-use crate::protocol::{Extent, Op, Stray, forget_after, whole_millis};
+use crate::protocol::{Extent, Op, PlaceTerms, Stray, forget_after, whole_millis};
 
 /// How long a key outlives the latest deadline in it, rounded up.
 const GRACE_MILLIS: u64 = 1001;
@@ -61,26 +61,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
                 let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
                 cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
             }
-            match place {
-                // Who enters beside readers who wait may be the one who tells them.
-                None => {
-                    cmd.write_arg_fmt(format_args!("{} 0 0 - {publishing}", Sixteen(valid_until)));
-                }
-                Some(place) => {
-                    let nonce = place.nonce;
-                    let lease = micros(place.lease);
-                    // Who publishes otherwise than this client listens must not wonder that it does not hear.
-                    let ear = match publish {
-                        "S" | "R" if place.subscribed => 1,
-                        "P" if place.subscribed => 3,
-                        _ => 0,
-                    };
-                    cmd.write_arg_fmt(format_args!(
-                        "{} {lease} {ear} {nonce} {publishing}",
-                        Sixteen(valid_until)
-                    ));
-                }
-            }
+            write_place(cmd, *place, &publishing, valid_until);
             if is_mutex {
                 cmd.write_arg_fmt(u8::from(key.kind().has_tokens()));
             } else if !brief {
@@ -132,6 +113,31 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
         }
         Op::Inspect => cmd.write_arg_fmt(LISTED),
     }
+}
+
+/// For how long the request is valid, and what is asked for if the lock is not free.
+fn write_place(
+    cmd: &mut Cmd,
+    place: Option<PlaceTerms>,
+    publishing: &Publishing<'_>,
+    valid_until: u64,
+) {
+    let valid_until = Sixteen(valid_until);
+    let Some(place) = place else {
+        // Who enters beside readers who wait may be the one who tells them.
+        cmd.write_arg_fmt(format_args!("{valid_until} 0 0 - {publishing}"));
+        return;
+    };
+    let (lease, nonce) = (micros(place.lease), place.nonce);
+    // Who publishes otherwise than this client listens must not wonder that it does not hear.
+    let ear = match publishing.0 {
+        "S" | "R" if place.subscribed => 1,
+        "P" if place.subscribed => 3,
+        _ => 0,
+    };
+    cmd.write_arg_fmt(format_args!(
+        "{valid_until} {lease} {ear} {nonce} {publishing}"
+    ));
 }
 
 /// For how long a hold is extended: a read/write lock's key lives longer, and a mutex' token may have to be remembered.

@@ -6,7 +6,9 @@ use std::{
 };
 
 use dlock::{
-    __internals::{Keys, Extent, HoldId, Message, Nonce, Op, PlaceTerms, ServerToken, Stray, encode},
+    __internals::{
+        Extent, HoldId, Keys, Message, Nonce, Op, PlaceTerms, ServerToken, Stray, encode,
+    },
     LockKey, Mode,
 };
 use redis::{Cmd, cmd};

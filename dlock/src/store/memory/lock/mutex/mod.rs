@@ -1,10 +1,12 @@
 //! Mutexes: a string that is the hold, and beside it a lock's line, last token and notes.
 //!
-//! `state.rs` says what each operation means, `string.rs` what the hold is, `moments.rs` when it is left free for those
+//! `state.rs` says what each operation means, with `acquire.rs` and `renew.rs`; `string.rs` says what the hold is, `moments.rs` when it is left free for those
 //! who know no line, `foreign.rs` what those do.
 
+mod acquire;
 mod foreign;
 mod moments;
+mod renew;
 mod state;
 mod string;
 

@@ -55,7 +55,8 @@ end
 local function is_stray()
   if not value or tonumber(get1('-' .. value) or 0) <= real then return false end
   local millis_then, of = match(get1('i') or '', '^(%d+) (.*)$')
-  return of ~= value or math.floor(real / 1000) + left / 1000 > millis_then + 0
+  -- `TIME` is later than the moment by which `PTTL` counts, by as long as the server's process did not run in between.
+  return of ~= value or math.floor(real / 1000) + left / 1000 > millis_then + 1000
 end
 
 local function live_hold(who)

@@ -1,0 +1,106 @@
+//! Taking a mutex.
+
+use std::time::Duration;
+
+use super::Mutex;
+use super::string::{Held, Value};
+use crate::mode::Mode;
+use crate::protocol::{HoldId, Reply};
+use crate::store::memory::lock::acquire::Ask;
+use crate::store::memory::lock::moment::Moment;
+use crate::store::memory::lock::state::after;
+use crate::store::memory::post::Post;
+use crate::token::ServerToken;
+
+/// ms: how much later than it should a hold may seem to end on servers, where two clocks are read one after the other.
+const PASSING: u64 = 1000;
+
+impl Mutex {
+    pub(super) fn acquire(
+        &mut self,
+        ask: &Ask<'_>,
+        fenced: bool,
+        at: Moment,
+        post: &mut Post<'_>,
+    ) -> Reply {
+        let (now, real) = (at.now, at.real);
+        if let Some(id) = self.stray(at).filter(|id| id != ask.id) {
+            self.give_back(&id);
+        }
+        if let Some(held) = self.held.as_mut().filter(|held| held.value.is(ask.id)) {
+            let until = after(real, ask.lease) / 1000;
+            held.until = held.until.max(Some(until));
+            if fenced {
+                self.beside.promise(now + held.left(real));
+                if self.beside.last == 0 {
+                    self.beside.last = now;
+                }
+            }
+            let token = match self.beside.last {
+                0 => now,
+                last => last,
+            };
+            return Reply::Granted(ServerToken::new(token));
+        }
+        if let Some(place) = ask.place {
+            self.beside.hears(ask.id, place);
+        }
+        let free_until = self.moments.free_until(real);
+        let blocked = match (&self.held, free_until) {
+            (Some(held), _) => Some(now + held.left(real) + 1000),
+            (None, Some(until)) => Some(now + until - real),
+            (None, None) => self.beside.line.keeps_out(Mode::Write, ask.id),
+        };
+        let Some(blocked) = blocked else {
+            return self.grant(ask, fenced, at);
+        };
+        let foreign =
+            (self.held.as_ref()).is_some_and(|held| matches!(held.value, Value::Foreign(_)));
+        if foreign && (ask.place.is_some() || self.beside.last > 0) {
+            self.moments.note_foreign(real);
+        }
+        if ask.place.is_some() {
+            self.moments.begin(real);
+            if self.beside.last == 0 {
+                self.beside.last = now;
+            }
+        }
+        let reply = self
+            .beside
+            .refuse(ask, now, Duration::from_micros(blocked - now));
+        let alone = self.held.is_none() && free_until.is_none();
+        if matches!(reply, Reply::Queued { .. }) && alone && self.beside.rouse(ask.id, now, post) {
+            return Reply::Again;
+        }
+        reply
+    }
+
+    fn grant(&mut self, ask: &Ask<'_>, fenced: bool, at: Moment) -> Reply {
+        let beside = &mut self.beside;
+        let token = at.now.max(beside.last + 1);
+        beside.line.leave(ask.id);
+        if fenced || beside.last > 0 {
+            beside.last = token;
+            if fenced {
+                beside.promise(after(at.now, ask.lease));
+            }
+        }
+        let held = Held::new(Value::Own(ask.id.clone()), at.real, ask.lease);
+        beside.holds.extend(held.as_hold(at));
+        self.held = Some(held);
+        Reply::Granted(ServerToken::new(token))
+    }
+
+    /// The holder, if that has given up by now: a plain `SET`, or a copy of it, that came late, or who was to have an end
+    /// by now.
+    fn stray(&mut self, at: Moment) -> Option<HoldId> {
+        let held = self.held.as_ref()?;
+        let Value::Own(id) = held.value.clone() else {
+            return None;
+        };
+        let ended = self.ended.as_ref().filter(|ended| ended.value.is(&id));
+        let late = |until: u64| until + PASSING;
+        let ends = ended.is_some_and(|ended| held.until <= ended.until.map(late));
+        (!ends && self.beside.is_buried(&id, at)).then_some(id)
+    }
+}
