@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use dlock::__internals::Op;
 use dlock_tests::Stage;
 
-use super::act::{Act, id};
-use super::drain::drain;
-use super::world::{Sent, World};
+use crate::act::{Act, id};
+use crate::drain::drain;
+use crate::world::{Sent, World};
 
 /// Counts what was tried.
 #[derive(Default)]
