@@ -1,6 +1,9 @@
-//! What a server refuses.
+//! What a server refuses, and what that excuses.
 
 use dlock_tests::Fault;
+
+/// How long after its last deadline a key may be kept, in microseconds: a minute, and what saves expiries.
+pub(crate) const LONGEST_MEMORY: u64 = 71_001_000;
 
 const WRITES: &str = "|HSET|HDEL|PEXPIRE|PEXPIREAT|SET|GETEX|DEL|";
 const KEYED: &str =
@@ -63,4 +66,16 @@ pub(crate) fn at(number: u64) -> Vec<Fault<'static>> {
         }
     }
     faults
+}
+
+/// The one case of a key without expiry: the first acquire of a lock has written the record, and the server refuses
+/// both the expiry and the removal of the record. No server stops writing between two commands of a script, and a user
+/// who may not do either is told so when connecting.
+pub(crate) fn has_no_choice(fault: Option<Fault<'_>>) -> bool {
+    let refuses = |fault: Fault<'_>, command: &str| {
+        fault.commands == "|*|" || fault.commands.contains(command)
+    };
+    fault.is_some_and(|fault| {
+        fault.to > fault.from && refuses(fault, "|PEXPIRE|") && refuses(fault, "|HDEL|")
+    })
 }

@@ -3,10 +3,8 @@
 use dlock_tests::Fault;
 
 use crate::actor::{id, mode};
+use crate::faults::{LONGEST_MEMORY, has_no_choice};
 use crate::world::World;
-
-/// How long after its last deadline a key may be kept, in microseconds: a minute, and what saves expiries.
-pub(crate) const LONGEST_MEMORY: u64 = 71_001_000;
 
 impl World {
     /// Nobody who believes to hold the lock is wrong, and what is recorded is in order.
@@ -54,16 +52,4 @@ impl World {
         }
         Ok(())
     }
-}
-
-/// The one case of a key without expiry: the first acquire of a lock has written the record, and the server refuses
-/// both the expiry and the removal of the record. No server stops writing between two commands of a script, and a user
-/// who may not do either is told so when connecting.
-pub(crate) fn has_no_choice(fault: Option<Fault<'_>>) -> bool {
-    let refuses = |fault: Fault<'_>, command: &str| {
-        fault.commands == "|*|" || fault.commands.contains(command)
-    };
-    fault.is_some_and(|fault| {
-        fault.to > fault.from && refuses(fault, "|PEXPIRE|") && refuses(fault, "|HDEL|")
-    })
 }

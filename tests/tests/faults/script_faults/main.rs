@@ -7,7 +7,6 @@ mod actor;
 mod drain;
 mod faults;
 mod judge;
-mod mutex;
 mod scenes;
 mod wander;
 mod world;

@@ -9,6 +9,7 @@ mod draw;
 mod foreign;
 mod pair;
 mod plan;
+mod records;
 mod request;
 mod run;
 mod specify;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dlock::__internals::{
-    MemoryStore, Message, Op, Post, Reply, ServerClock as _, lock_key, mutex_key, record_of,
+    MemoryStore, Message, Op, Reply, ServerClock as _, lock_key, mutex_key, record_of,
 };
 use dlock::{Kind, LockKey};
 use dlock_tests::{
@@ -11,28 +11,25 @@ use dlock_tests::{
 };
 
 use crate::apart::{is_free_unnoticed, may_have_left_work};
-use crate::compare::{is_as_specified, same, says_the_same, tells_as_specified};
+use crate::compare::{is_as_specified, tells_as_specified};
 use crate::plan::{Family, Plan, Publish};
 use crate::request::Request;
 
-/// How long after it became free a lock may be remembered, in microseconds: a minute, and what saves expiries.
-const LONGEST_MEMORY: u64 = 71_001_000;
-
 pub(crate) struct Pair<'a> {
     pub(crate) stage: &'a Stage,
-    of: Family,
+    pub(crate) of: Family,
     /// The lock; of a mutex, for those who need no token.
     pub(crate) key: LockKey,
     /// The same mutex, for those who do.
-    fenced: LockKey,
+    pub(crate) fenced: LockKey,
     /// Where messages go, up to the client's id.
     channels: String,
     pub(crate) pieces: Pieces,
     pub(crate) sharded: bool,
     /// The clients that do not hear.
     pub(crate) deaf: Vec<String>,
-    clock: TestClock,
-    latest_time: u64,
+    pub(crate) clock: TestClock,
+    pub(crate) latest_time: u64,
     pub(crate) specification: MemoryStore,
     /// What the last script has left in the hash.
     pub(crate) record: Record,
@@ -41,8 +38,8 @@ pub(crate) struct Pair<'a> {
     /// A mutex' string.
     pub(crate) held: Option<Held>,
     /// What the hash says of it.
-    noted_held: bool,
-    moments: Moments,
+    pub(crate) noted_held: bool,
+    pub(crate) moments: Moments,
     /// Whether the two cannot be compared any more.
     pub(crate) parted: bool,
     pub(crate) operations: u64,
@@ -186,60 +183,6 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
-    fn compare_records(&self) -> Result<(), String> {
-        let time = self.clock.micros();
-        let (now, promised) = self.specification.times(&self.key);
-        let deaf = &mut |_: &Message| false;
-        let inspected = self
-            .specification
-            .decide(&self.key, &Op::Inspect, 0, &mut Post::new(deaf));
-        let Reply::Info(mut info) = inspected else {
-            return Err(format!("inspect answers {inspected:?}"));
-        };
-        if self.of == Family::Mutex {
-            self.compare_strings()?;
-            info.holders.clear();
-        }
-        let record = &self.record;
-        let recorded = |why| format!("but the script leaves {record:?}: {why}");
-        says_the_same(record, &info, now).map_err(recorded)?;
-        let recorded_time = (time + record.offset).max(record.last);
-        same("the lock's time", &recorded_time, &now).map_err(recorded)?;
-        let kept = self.kept.unwrap_or(0);
-        if promised > time && kept < promised {
-            return Err(recorded(format!("kept until {kept}, not until {promised}")));
-        }
-        let tomb = record.buried.values().copied().max().unwrap_or(0);
-        // A token from another server is remembered until the clock has come to it.
-        let needed = tomb.max(self.latest_time).max(record.last);
-        // Who frees a mutex without its hash leaves that as it is.
-        let is_held = !record.holds.is_empty() || self.held.is_some() || self.noted_held;
-        if !is_held && self.waiting() == 0 && kept > needed + LONGEST_MEMORY {
-            return Err(recorded(format!(
-                "a free lock is kept until {kept}, at {time}"
-            )));
-        }
-        Ok(())
-    }
-
-    /// Whether a mutex has the holder that it should, and is left free when it should be.
-    pub(crate) fn compare_strings(&self) -> Result<(), String> {
-        let time = self.clock.micros();
-        let holder = self.specification.holder(&self.key);
-        let specified = holder.map(|(value, left)| Held {
-            value,
-            until: left.map(|left| time / 1000 + left),
-        });
-        same("the string", &self.held, &specified)?;
-        let [until, since, budget] = self.specification.moments(&self.key);
-        let specified = Moments {
-            until,
-            since,
-            budget,
-        };
-        same("the free moments", &self.moments, &specified)
-    }
-
     /// The lock, for an acquisition of this kind.
     pub(crate) fn key_of(&self, kind: Kind) -> &LockKey {
         if kind == Kind::FencedMutex {
@@ -247,10 +190,6 @@ impl<'a> Pair<'a> {
         } else {
             &self.key
         }
-    }
-
-    fn waiting(&self) -> usize {
-        self.record.writers.places.len() + self.record.readers.places.len()
     }
 
     /// The server forgets what is due, as long as it has been promised for no longer; then nobody knows it.

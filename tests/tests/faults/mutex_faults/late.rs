@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use dlock::__internals::Op;
 use dlock_tests::Stage;
 
-use super::act::{Act, id};
-use super::drain::drain;
-use super::world::{Sent, World};
+use crate::act::{Act, id};
+use crate::drain::drain;
+use crate::world::{Sent, World};
 
 /// Counts what was tried.
 #[derive(Default)]
@@ -118,7 +118,11 @@ fn may_come(world: &World, sent: &Sent) -> bool {
         return false;
     };
     let settled = !world.believers.contains_key(&actor) && !world.waiting.contains(&actor);
-    let mut acts = world.sent.iter().map(|sent| sent.act);
+    let later = world
+        .sent
+        .iter()
+        .skip_while(|other| !std::ptr::eq(*other, sent));
+    let mut acts = later.map(|sent| sent.act);
     let told = acts.any(|act| act.actor() == Some(actor) && act.is_stray());
     let is_acquire = matches!(sent.act, Act::Wait(_) | Act::Try(_));
     // What the server remembers ends with the time for which requests are valid; a plain `SET` has no such time.

@@ -1,8 +1,12 @@
-//! The same for mutexes: nobody hears of a grant that is not there, nobody else's hold is freed, nothing is kept for ever,
-//! and the line goes on.
+//! What `script_faults` and `late_requests` show, for the scripts of mutexes: whatever command is refused, and whichever
+//! request comes late, nobody hears of a grant that is not there, nobody else's hold is freed, nothing is kept for ever, and
+//! the line goes on.
 
-pub(crate) mod act;
+mod act;
+mod beliefs;
 mod drain;
+#[path = "../script_faults/faults.rs"]
+mod faults;
 mod judge;
 mod late;
 mod scenes;
@@ -12,11 +16,11 @@ use std::collections::HashSet;
 use std::io::Write as _;
 use std::time::Instant;
 
-use dlock_tests::{Fault, Stage};
+use dlock_tests::{Fault, Stage, shared_server};
+use tokio::runtime::Runtime;
 
 use self::act::Act;
 use self::world::World;
-use crate::{faults, stage};
 
 #[test]
 fn a_refused_command_of_a_mutex_leaves_nothing_worse_than_a_hold_until_its_lease_ends() {
@@ -89,4 +93,8 @@ fn late_requests_of_a_mutex_have_no_effect_in_any_order() {
         late.delivered,
         start.elapsed().as_secs_f64()
     );
+}
+
+fn stage() -> Stage {
+    Stage::on(Runtime::new().expect("a runtime").block_on(shared_server()))
 }

@@ -2,8 +2,8 @@
 
 use dlock_tests::{Pieces, Stage};
 
-use super::act::Act::{self, AbandonStray, EndStray, Release, ReleaseStray, Take, Try, Wait};
-use super::world::World;
+use crate::act::Act::{self, AbandonStray, EndStray, Release, ReleaseStray, Take, Try, Wait};
+use crate::world::World;
 
 /// A name, and how to come there; even actors need tokens, actor 1 tries a plain `SET` first.
 type Scene = (&'static str, &'static [Act]);

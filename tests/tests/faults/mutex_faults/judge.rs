@@ -2,9 +2,9 @@
 
 use dlock_tests::Fault;
 
-use super::act::{LEASE, id, kind};
-use super::world::World;
-use crate::judge::{LONGEST_MEMORY, has_no_choice};
+use crate::act::{LEASE, id, kind};
+use crate::faults::{LONGEST_MEMORY, has_no_choice};
+use crate::world::World;
 
 impl World {
     /// Nobody who believes to hold the mutex is wrong, nobody has touched another program's hold, and what is recorded is

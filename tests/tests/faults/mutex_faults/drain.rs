@@ -4,8 +4,8 @@ use std::array::from_fn;
 
 use dlock_tests::Stage;
 
-use super::act::{ACTORS, Act};
-use super::world::World;
+use crate::act::{ACTORS, Act};
+use crate::world::World;
 
 /// Everybody comes and goes: in the end everybody has had the mutex, and nothing is left of it.
 pub(crate) fn drain(stage: &Stage, world: &mut World) -> Result<(), String> {

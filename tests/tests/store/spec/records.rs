@@ -1,0 +1,71 @@
+//! What both have recorded.
+
+use dlock::__internals::{Message, Op, Post, Reply, ServerClock as _};
+use dlock_tests::{Held, Moments};
+
+use crate::compare::{same, says_the_same};
+use crate::pair::Pair;
+use crate::plan::Family;
+
+/// How long after it became free a lock may be remembered, in microseconds: a minute, and what saves expiries.
+const LONGEST_MEMORY: u64 = 71_001_000;
+
+impl Pair<'_> {
+    pub(crate) fn compare_records(&self) -> Result<(), String> {
+        let time = self.clock.micros();
+        let (now, promised) = self.specification.times(&self.key);
+        let deaf = &mut |_: &Message| false;
+        let inspected = self
+            .specification
+            .decide(&self.key, &Op::Inspect, 0, &mut Post::new(deaf));
+        let Reply::Info(mut info) = inspected else {
+            return Err(format!("inspect answers {inspected:?}"));
+        };
+        if self.of == Family::Mutex {
+            self.compare_strings()?;
+            info.holders.clear();
+        }
+        let record = &self.record;
+        let recorded = |why| format!("but the script leaves {record:?}: {why}");
+        says_the_same(record, &info, now).map_err(recorded)?;
+        let recorded_time = (time + record.offset).max(record.last);
+        same("the lock's time", &recorded_time, &now).map_err(recorded)?;
+        let kept = self.kept.unwrap_or(0);
+        if promised > time && kept < promised {
+            return Err(recorded(format!("kept until {kept}, not until {promised}")));
+        }
+        let tomb = record.buried.values().copied().max().unwrap_or(0);
+        // A token from another server is remembered until the clock has come to it.
+        let needed = tomb.max(self.latest_time).max(record.last);
+        // Who frees a mutex without its hash leaves that as it is.
+        let is_held = !record.holds.is_empty() || self.held.is_some() || self.noted_held;
+        if !is_held && self.waiting() == 0 && kept > needed + LONGEST_MEMORY {
+            return Err(recorded(format!(
+                "a free lock is kept until {kept}, at {time}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether a mutex has the holder that it should, and is left free when it should be.
+    pub(crate) fn compare_strings(&self) -> Result<(), String> {
+        let time = self.clock.micros();
+        let holder = self.specification.holder(&self.key);
+        let specified = holder.map(|(value, left)| Held {
+            value,
+            until: left.map(|left| time / 1000 + left),
+        });
+        same("the string", &self.held, &specified)?;
+        let [until, since, budget] = self.specification.moments(&self.key);
+        let specified = Moments {
+            until,
+            since,
+            budget,
+        };
+        same("the free moments", &self.moments, &specified)
+    }
+
+    fn waiting(&self) -> usize {
+        self.record.writers.places.len() + self.record.readers.places.len()
+    }
+}
