@@ -162,7 +162,7 @@ impl Judges {
                 }
             } else {
                 home.look(engine, |found| {
-                    for (_, record) in found {
+                    if let Some((_, record)) = found {
                         look(NodeId(0), &record);
                     }
                 });
