@@ -82,7 +82,7 @@ impl Relay {
     /// How often waiters looked again because of `message` or `timer`.
     pub(crate) fn wakeups(&self, source: &str) -> usize {
         let series = format!(
-            "dlock_wakeups_total{{lock=\"{}\",source=\"{source}\"}} ",
+            "dlock_wakeups_total{{lock=\"{}\",kind=\"rw\",source=\"{source}\"}} ",
             self.label
         );
         let text = self.text();
