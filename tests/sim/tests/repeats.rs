@@ -15,7 +15,7 @@ fn run(number: u64, locks: LockKind) -> Outcome {
 
 #[test]
 fn seeds_repeat_exactly() {
-    for locks in [LockKind::Rw, LockKind::Mutex] {
+    for locks in [LockKind::Rw, LockKind::Mutex, LockKind::Quorum] {
         for seed in 0..12 {
             let (first, second) = (run(seed, locks), run(seed, locks));
             assert_eq!(first.hash, second.hash, "seed {seed}");

@@ -143,6 +143,7 @@ async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, o
         true if plan.fenced => LockKind::FencedMutex,
         true => LockKind::Mutex,
     };
+    let has_tokens = kind != LockKind::Mutex;
     let request = Request::each(names, "several", mode)
         .client(client)
         .kind(kind);
@@ -175,7 +176,7 @@ async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, o
         .zip(grant.held())
         .map(|(lock, held)| {
             let belief = who.belief(op, *lock, op.write, asked, now);
-            Holding::new(sim, belief, Guard::Several(held))
+            Holding::new(sim, belief, Guard::Several(held, has_tokens))
         })
         .collect();
     let body = async move {

@@ -183,7 +183,7 @@ async fn end(holding: Holding, ending: Ending) {
             Guard::Write(guard) => guard.release().await,
             Guard::Mutex(guard) => guard.release().await,
             Guard::Fenced(guard) => guard.release().await,
-            Guard::Several(_) | Guard::Foreign(_) => Ok(()),
+            Guard::Several(..) | Guard::Foreign(_) => Ok(()),
         }
     };
     match ending {

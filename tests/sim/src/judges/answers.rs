@@ -152,7 +152,9 @@ fn is_expected(kind: ErrorKind, patience: Patience) -> bool {
 fn is_of_failures(kind: ErrorKind) -> bool {
     matches!(
         kind,
-        ErrorKind::Timeout(_)
+        // One of several may be lost while the others are waited for.
+        ErrorKind::Lost(_)
+            | ErrorKind::Timeout(_)
             | ErrorKind::Unavailable
             | ErrorKind::WouldDeadlock
             | ErrorKind::Closed

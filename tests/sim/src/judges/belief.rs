@@ -184,7 +184,9 @@ impl Judges {
         let has = |record: &Record<'_>| {
             let mut holds = record.holds.iter();
             holds.any(|(id, hold)| {
-                process_of(id) == Some(belief.of) && (hold.write || !belief.write)
+                process_of(id) == Some(belief.of)
+                    && (hold.write || !belief.write)
+                    && (hold.until > record.now || !self.is_quorum())
             })
         };
         let home = &self.homes[belief.lock];
@@ -193,7 +195,7 @@ impl Judges {
         } else {
             home.any(engine, has)
         };
-        if recorded || guard.is_expired() || matches!(guard, Guard::Several(_)) {
+        if recorded || guard.is_expired() || matches!(guard, Guard::Several(..)) {
             return;
         }
         if !self.excuses.borrow().is_lost(engine, belief.claim()) {

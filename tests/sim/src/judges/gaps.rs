@@ -72,7 +72,7 @@ impl Judges {
         let home = &self.homes[lock];
         let mut open = 0;
         let mut ids = BTreeMap::<String, usize>::new();
-        for node in self.up(engine) {
+        for node in Self::up(engine) {
             if engine.fleet(|fleet| fleet.refuses(node)) {
                 continue;
             }

@@ -13,7 +13,8 @@ use dlock::{
 pub(crate) enum Guard {
     Read(ReadGuard),
     Write(WriteGuard),
-    Several(Held),
+    /// By the attribute; and whether their tokens mean anything: those of plain mutexes do not.
+    Several(Held, bool),
     Mutex(MutexGuard),
     Fenced(FencedMutexGuard),
     /// Without dlock, until its time is over by the clock of who has it.
@@ -39,10 +40,7 @@ impl Guard {
         match self {
             Self::Read(guard) => Some(guard.fencing_token()),
             Self::Write(guard) => Some(guard.fencing_token()),
-            // Several plain mutexes have none.
-            Self::Several(held) => {
-                Some(held.fencing_token()).filter(|token| ServerToken::behind(*token).as_u64() > 0)
-            }
+            Self::Several(held, has_tokens) => has_tokens.then(|| held.fencing_token()),
             Self::Fenced(guard) => Some(guard.fencing_token()),
             Self::Mutex(_) | Self::Foreign(_) => None,
         }
@@ -52,7 +50,7 @@ impl Guard {
         match self {
             Self::Read(guard) => guard.is_lost(),
             Self::Write(guard) => guard.is_lost(),
-            Self::Several(held) => held.is_lost(),
+            Self::Several(held, _) => held.is_lost(),
             Self::Mutex(guard) => guard.is_lost(),
             Self::Fenced(guard) => guard.is_lost(),
             Self::Foreign(until) => BootInstant::now() >= until.get(),
@@ -61,7 +59,7 @@ impl Guard {
 
     /// Whether its lease has run out. One of several may, while the others are waited for.
     pub(super) fn is_expired(&self) -> bool {
-        !matches!(self, Self::Several(_)) && self.is_lost_by(LossReason::Expired)
+        !matches!(self, Self::Several(..)) && self.is_lost_by(LossReason::Expired)
     }
 
     /// Whether its client was shut down under it.
@@ -73,7 +71,7 @@ impl Guard {
         let checked = match self {
             Self::Read(guard) => guard.check(),
             Self::Write(guard) => guard.check(),
-            Self::Several(held) => held.check(),
+            Self::Several(held, _) => held.check(),
             Self::Mutex(guard) => guard.check(),
             Self::Fenced(guard) => guard.check(),
             Self::Foreign(_) => return false,
@@ -85,7 +83,7 @@ impl Guard {
         match self {
             Self::Read(guard) => guard.lost().await,
             Self::Write(guard) => guard.lost().await,
-            Self::Several(held) => held.lost().await,
+            Self::Several(held, _) => held.lost().await,
             Self::Mutex(guard) => guard.lost().await,
             Self::Fenced(guard) => guard.lost().await,
             Self::Foreign(_) => std::future::pending().await,

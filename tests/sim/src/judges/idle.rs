@@ -153,14 +153,18 @@ impl Judges {
                 }
             };
             if self.is_quorum() {
-                for node in self.up(engine) {
+                for node in Self::up(engine) {
                     home.look_at(engine, node, |record| {
-                        record.iter().for_each(|record| look(node, record));
+                        if let Some(record) = &record {
+                            look(node, record);
+                        }
                     });
                 }
             } else {
                 home.look(engine, |found| {
-                    found.iter().for_each(|(_, record)| look(NodeId(0), record));
+                    if let Some((_, record)) = found {
+                        look(NodeId(0), &record);
+                    }
                 });
             }
         }

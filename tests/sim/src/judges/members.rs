@@ -14,7 +14,7 @@ impl Judges {
     }
 
     /// Servers that answer, if only that they cannot.
-    pub(super) fn up(&self, engine: &Engine) -> Vec<NodeId> {
+    pub(super) fn up(engine: &Engine) -> Vec<NodeId> {
         engine.fleet(|fleet| {
             let up = |node: &NodeId| fleet.is_alive(*node) && !fleet.is_asleep(*node);
             fleet.nodes().filter(up).collect()
@@ -34,7 +34,7 @@ impl Judges {
     /// All clients have been shut down, and all leases have ended.
     pub(crate) fn look_for_holds(&self, engine: &Engine) {
         for (lock, home) in self.homes.iter().enumerate() {
-            for node in self.up(engine) {
+            for node in Self::up(engine) {
                 home.look_at(engine, node, |record| {
                     let Some(record) = record else { return };
                     let mut holds = record.holds.iter();
