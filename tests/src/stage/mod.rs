@@ -141,7 +141,13 @@ impl Stage {
     }
 
     /// Makes a lock what an earlier script has left.
-    pub fn restore(&self, key: &LockKey, fields: &BTreeMap<String, String>, kept: Option<u64>) {
+    pub fn restore(
+        &self,
+        key: &LockKey,
+        fields: &BTreeMap<String, String>,
+        kept: Option<u64>,
+        held: Option<&Held>,
+    ) {
         let hash = record_of(key);
         let mut pipeline = redis::pipe();
         pipeline.del(kept_keys(key)).ignore();
@@ -152,6 +158,7 @@ impl Stage {
         if let Some(kept) = kept {
             pipeline.set(side(hash), kept / 1000).ignore();
         }
+        put(&mut pipeline, key, held);
         self.run(&pipeline);
     }
 
@@ -160,12 +167,7 @@ impl Stage {
         let string = key.as_str();
         let mut pipeline = redis::pipe();
         pipeline.del(&[string, &side(string)]).ignore();
-        if let Some(held) = held {
-            pipeline.set(string, &held.value).ignore();
-            if let Some(until) = held.until {
-                pipeline.set(side(string), until).ignore();
-            }
-        }
+        put(&mut pipeline, key, held);
         self.run(&pipeline);
     }
 
@@ -177,13 +179,24 @@ impl Stage {
 
     /// Removes a lock.
     pub fn clear(&self, key: &LockKey) {
-        self.restore(key, &BTreeMap::new(), None);
+        self.restore(key, &BTreeMap::new(), None, None);
     }
 }
 
 impl std::fmt::Debug for Stage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stage").finish_non_exhaustive()
+    }
+}
+
+/// Writes a mutex' string.
+fn put(pipeline: &mut redis::Pipeline, key: &LockKey, held: Option<&Held>) {
+    let string = key.as_str();
+    if let Some(held) = held {
+        pipeline.set(string, &held.value).ignore();
+        if let Some(until) = held.until {
+            pipeline.set(side(string), until).ignore();
+        }
     }
 }
 

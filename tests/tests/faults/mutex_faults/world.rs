@@ -79,9 +79,8 @@ impl World {
 
     /// Lets the server have what this world says.
     pub(crate) fn restore(&self, stage: &Stage) {
-        let key = self.key(None);
-        stage.restore(&key, &self.fields, self.kept);
-        stage.hold(&key, self.held.as_ref());
+        let held = self.held.as_ref();
+        stage.restore(&self.key(None), &self.fields, self.kept, held);
     }
 
     /// Carries out one operation, and judges. How many commands the script has run.
@@ -188,7 +187,7 @@ impl World {
         let idle = (0..ACTORS)
             .filter(|actor| !self.believers.contains_key(actor) && !self.waiting.contains(actor));
         // One who needs a token, and one who tries a plain `SET` first, or not.
-        for actor in idle.take(3) {
+        for actor in idle.take(2) {
             acts.extend([Act::Wait(actor), Act::Try(actor), Act::AbandonStray(actor)]);
         }
         for holder in self.believers.keys() {

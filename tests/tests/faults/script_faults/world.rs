@@ -56,7 +56,7 @@ impl World {
 
     /// Lets the server have what this world says.
     pub(crate) fn restore(&self, stage: &Stage) {
-        stage.restore(&self.key, &self.fields, self.kept);
+        stage.restore(&self.key, &self.fields, self.kept, None);
     }
 
     /// Carries out one operation, and judges. How many commands the script has run.
