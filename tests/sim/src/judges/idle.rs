@@ -6,6 +6,7 @@ use std::mem::take;
 
 use super::Judges;
 use super::home::{is_foreign, process_of};
+use super::members::up;
 use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
@@ -153,14 +154,18 @@ impl Judges {
                 }
             };
             if self.is_quorum() {
-                for node in self.up(engine) {
+                for node in up(engine) {
                     home.look_at(engine, node, |record| {
-                        record.iter().for_each(|record| look(node, record));
+                        if let Some(record) = &record {
+                            look(node, record);
+                        }
                     });
                 }
             } else {
                 home.look(engine, |found| {
-                    found.iter().for_each(|(_, record)| look(NodeId(0), record));
+                    if let Some((_, record)) = &found {
+                        look(NodeId(0), record);
+                    }
                 });
             }
         }
