@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Judges;
+use super::members::up;
 use crate::engine::{Engine, MS, Nanos, SECOND};
 
 /// How long that may last while nothing is wrong, and while a minority of servers, or somebody's way to them, is.
@@ -72,7 +73,7 @@ impl Judges {
         let home = &self.homes[lock];
         let mut open = 0;
         let mut ids = BTreeMap::<String, usize>::new();
-        for node in Self::up(engine) {
+        for node in up(engine) {
             if engine.fleet(|fleet| fleet.refuses(node)) {
                 continue;
             }

@@ -6,6 +6,7 @@ use std::mem::take;
 
 use super::Judges;
 use super::home::{is_foreign, process_of};
+use super::members::up;
 use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::Plan;
@@ -153,7 +154,7 @@ impl Judges {
                 }
             };
             if self.is_quorum() {
-                for node in Self::up(engine) {
+                for node in up(engine) {
                     home.look_at(engine, node, |record| {
                         if let Some(record) = &record {
                             look(node, record);
@@ -162,8 +163,8 @@ impl Judges {
                 }
             } else {
                 home.look(engine, |found| {
-                    if let Some((_, record)) = found {
-                        look(NodeId(0), &record);
+                    if let Some((_, record)) = &found {
+                        look(NodeId(0), record);
                     }
                 });
             }

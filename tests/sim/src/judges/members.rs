@@ -4,6 +4,14 @@ use super::Judges;
 use crate::engine::Engine;
 use crate::server::NodeId;
 
+/// Servers that answer, if only that they cannot.
+pub(super) fn up(engine: &Engine) -> Vec<NodeId> {
+    engine.fleet(|fleet| {
+        let up = |node: &NodeId| fleet.is_alive(*node) && !fleet.is_asleep(*node);
+        fleet.nodes().filter(up).collect()
+    })
+}
+
 impl Judges {
     pub(super) fn is_quorum(&self) -> bool {
         self.members > 0
@@ -11,14 +19,6 @@ impl Judges {
 
     pub(super) fn majority(&self) -> usize {
         self.members / 2 + 1
-    }
-
-    /// Servers that answer, if only that they cannot.
-    pub(super) fn up(engine: &Engine) -> Vec<NodeId> {
-        engine.fleet(|fleet| {
-            let up = |node: &NodeId| fleet.is_alive(*node) && !fleet.is_asleep(*node);
-            fleet.nodes().filter(up).collect()
-        })
     }
 
     /// A request about a lock was carried out at one of them.
@@ -34,7 +34,7 @@ impl Judges {
     /// All clients have been shut down, and all leases have ended.
     pub(crate) fn look_for_holds(&self, engine: &Engine) {
         for (lock, home) in self.homes.iter().enumerate() {
-            for node in Self::up(engine) {
+            for node in up(engine) {
                 home.look_at(engine, node, |record| {
                     let Some(record) = record else { return };
                     let mut holds = record.holds.iter();

@@ -1,6 +1,7 @@
 //! Drawing a plan from a seed.
 
 use super::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
+use super::quorum::is_of_quorums;
 use super::{LockKind, Plan, ProcessPlan, Setup, Shape, TaskPlan};
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Random, SECOND};
 use crate::weights;
@@ -122,40 +123,6 @@ fn class(plan: &Plan, theme: Theme, random: &mut Random) -> FaultClass {
         if fits {
             return class;
         }
-    }
-}
-
-/// What a majority of servers has no trouble with, as long as it is not at most of them.
-fn is_of_quorums(class: FaultClass) -> bool {
-    match class {
-        FaultClass::Cut
-        | FaultClass::HoldBack
-        | FaultClass::Reset
-        | FaultClass::HalfOpen
-        | FaultClass::Slow
-        | FaultClass::Pause
-        | FaultClass::Suspend
-        | FaultClass::Crash
-        | FaultClass::Shutdown
-        | FaultClass::KillClients
-        | FaultClass::Restart
-        | FaultClass::SleepServer
-        | FaultClass::FailScript
-        | FaultClass::Full
-        | FaultClass::Loading
-        | FaultClass::ScriptFlush => true,
-        FaultClass::Messages
-        | FaultClass::Forge
-        | FaultClass::KillSubscribers
-        | FaultClass::CutBus
-        | FaultClass::Failover
-        | FaultClass::HandOver
-        | FaultClass::NoReplicas
-        | FaultClass::FlushAll
-        | FaultClass::Evict
-        | FaultClass::ClockStep
-        | FaultClass::Migrate
-        | FaultClass::CallOff => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Quorums in a plan: servers that have nothing to do with one another, each with a clock of its own.
 
-use super::{Fault, Plan};
+use super::{Fault, FaultClass, Plan};
 use crate::engine::{MS, Nanos, Random};
 use crate::weights;
 
@@ -58,5 +58,39 @@ impl Plan {
                 Fault::Full { .. } | Fault::FailScript { .. } | Fault::Loading { .. }
             )
         })
+    }
+}
+
+/// What a majority of servers has no trouble with, as long as it is not at most of them.
+pub(super) fn is_of_quorums(class: FaultClass) -> bool {
+    match class {
+        FaultClass::Cut
+        | FaultClass::HoldBack
+        | FaultClass::Reset
+        | FaultClass::HalfOpen
+        | FaultClass::Slow
+        | FaultClass::Pause
+        | FaultClass::Suspend
+        | FaultClass::Crash
+        | FaultClass::Shutdown
+        | FaultClass::KillClients
+        | FaultClass::Restart
+        | FaultClass::SleepServer
+        | FaultClass::FailScript
+        | FaultClass::Full
+        | FaultClass::Loading
+        | FaultClass::ScriptFlush => true,
+        FaultClass::Messages
+        | FaultClass::Forge
+        | FaultClass::KillSubscribers
+        | FaultClass::CutBus
+        | FaultClass::Failover
+        | FaultClass::HandOver
+        | FaultClass::NoReplicas
+        | FaultClass::FlushAll
+        | FaultClass::Evict
+        | FaultClass::ClockStep
+        | FaultClass::Migrate
+        | FaultClass::CallOff => false,
     }
 }

@@ -1,5 +1,6 @@
 //! One run of a plan, from the first connection until nothing is left.
 
+mod end;
 mod one;
 
 pub(crate) use self::one::run_plan;

@@ -8,6 +8,7 @@ use std::task::Poll;
 use dlock::sim::World;
 use tokio::runtime::{Builder, RngSeed};
 
+use super::end::wait_until_forgotten;
 use crate::clients::{Sim, start};
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND, Watch};
 use crate::faults;
@@ -266,28 +267,6 @@ fn shut_down(sim: &Rc<Sim>) {
         sim.judges.look_at_tasks(engine, of);
     }
     sim.judges.look_at_subscriptions(engine);
-}
-
-/// A free lock is forgotten within about a minute, and one whose holder crashed a lease later.
-fn wait_until_forgotten(sim: &Rc<Sim>) {
-    let lease = sim.plan.longest_lease();
-    sim.engine.tick_every(SECOND);
-    if sim.plan.setup.members > 0 {
-        let until = sim.engine.now() + lease + lease / 50 + 5 * SECOND;
-        sim.engine.run(until, || over(sim));
-        sim.judges.look_for_holds(&sim.engine);
-    }
-    // A token that is ahead of a clock is remembered until then.
-    let ahead = sim.plan.setup.ahead.iter().copied().max().unwrap_or(0);
-    let ahead = u64::try_from(ahead).unwrap_or(0) * 1_000;
-    let ahead = if sim.plan.setup.members > 0 {
-        ahead + ahead / 50 + 20 * SECOND
-    } else {
-        0
-    };
-    let until = sim.engine.now() + lease + lease / 50 + 90 * SECOND + ahead;
-    sim.engine.run(until, || over(sim));
-    sim.judges.look_at_keys(&sim.engine);
 }
 
 fn outcome(sim: &Sim, wire: bool) -> Outcome {
