@@ -53,7 +53,19 @@ pub(super) fn sites(
         }
         sites.push(site);
     }
+    if urls.iter().any(|url| is_own(url)) && !urls.iter().all(|url| is_own(url)) {
+        return invalid(
+            "`memory://` is this client's own, so that it cannot be a part of a quorum with what others share; name it, \
+             as in `memory://a`"
+                .to_owned(),
+        );
+    }
     Ok(sites)
+}
+
+/// Whether nobody else can be there.
+fn is_own(url: &str) -> bool {
+    matches!(Endpoint::parse(url), Ok(Endpoint::Memory(name)) if name.is_empty())
 }
 
 /// Whether both are the same place, or have a server in common.

@@ -44,6 +44,8 @@ pub(super) enum Outcome {
         /// Whether somebody has the lock, rather than several who want it a part of the members each.
         held: bool,
         took: Duration,
+        /// Those where others hold it, if it is known.
+        holding: Option<Members>,
     },
     /// No majority has answered in time.
     Unanswered {
@@ -72,13 +74,21 @@ struct Attempt {
     kept: bool,
 }
 
-/// Asks all at once.
-pub(super) async fn attempt(quorum: &Arc<Quorum>, want: &Want, deadline: Instant) -> Outcome {
+/// Asks all at once, or `first` one where somebody had it, and the rest if nobody has: who waits is not to occupy other
+/// members again and again, from which the holder may just be missing.
+pub(super) async fn attempt(
+    quorum: &Arc<Quorum>,
+    want: &Want,
+    first: Option<usize>,
+    deadline: Instant,
+) -> Outcome {
     let (sent, sent_at) = (Instant::now(), BootInstant::now());
     let (members, lease) = (quorum.members.len(), want.entry.lease);
     let until = deadline.min(sent + quorum.patience(lease));
     let id = quorum.next_attempt();
-    let asked = quorum.worth_asking(sent_at);
+    let worth = quorum.worth_asking(sent_at);
+    let first = first.filter(|first| worth.has(*first));
+    let asked = first.map_or(worth, Members::only);
     quorum.ledger.begin(&id, want.entry.clone(), asked, sent_at);
     let mut attempt = Attempt {
         quorum: Arc::clone(quorum),
@@ -92,13 +102,27 @@ pub(super) async fn attempt(quorum: &Arc<Quorum>, want: &Want, deadline: Instant
         ),
         kept: false,
     };
-    let op = acquire(&attempt.id, &want.entry);
-    let requests = Requests::new();
+    let (mut requests, mut rest) = (Requests::new(), worth);
+    if let Some(first) = first {
+        attempt.ask(&requests, &want.entry, asked, until);
+        if let Some(heard) = requests.next().await {
+            attempt.take(heard);
+        }
+        if attempt.count.no > 0 {
+            let took = Instant::now() - sent;
+            return Outcome::Lost {
+                held: true,
+                took,
+                holding: None,
+            };
+        }
+        rest.take(first);
+        quorum.ledger.ask_more(&attempt.id, rest);
+    }
+    let until = deadline.min(Instant::now() + quorum.patience(lease));
+    attempt.ask(&requests, &want.entry, rest, until);
     for member in &quorum.members {
-        if asked.has(member.number) {
-            let asking = member.ask(&want.key, op.clone(), until);
-            requests.push(hear(asking, Heard::Acquire));
-        } else {
+        if !worth.has(member.number) {
             attempt.count.failed(member.excuse());
         }
     }
@@ -107,10 +131,16 @@ pub(super) async fn attempt(quorum: &Arc<Quorum>, want: &Want, deadline: Instant
         return attempt.win(requests, sent_at);
     }
     let count = std::mem::replace(&mut attempt.count, Count::of(members));
+    let holding = attempt.grants.holding();
     attempt.lose(requests);
     if !won && count.is_answered() {
         let (held, took) = (count.is_held(), Instant::now() - sent);
-        return Outcome::Lost { held, took };
+        let holding = Some(holding);
+        return Outcome::Lost {
+            held,
+            took,
+            holding,
+        };
     }
     let (error, hopeless) = count.into_error();
     Outcome::Unanswered { error, hopeless }
@@ -138,6 +168,15 @@ fn hear(
 }
 
 impl Attempt {
+    /// Asks these members for the lock.
+    fn ask(&self, requests: &Requests, entry: &Entry, members: Members, until: Instant) {
+        let op = acquire(&self.id, entry);
+        for number in members.iter() {
+            let asking = self.quorum.members[number].ask(&self.key, op.clone(), until);
+            requests.push(hear(asking, Heard::Acquire));
+        }
+    }
+
     /// Until it is decided; whether it has won. The other requests go on.
     async fn follow(&mut self, mut requests: Requests, deadline: Instant) -> (Requests, bool) {
         let majority = majority(self.quorum.members.len());
@@ -168,8 +207,8 @@ impl Attempt {
     fn take(&mut self, heard: Heard) -> Members {
         let (member, outcome) = match heard {
             Heard::Raise(member, outcome) => {
-                if matches!(&outcome, Ok(answer) if answer.reply == Reply::Done) {
-                    self.grants.raised(member);
+                if let Ok(answer) = &outcome {
+                    self.grants.raised(member, answer.reply == Reply::Done);
                 }
                 return Members::default();
             }
@@ -250,7 +289,7 @@ impl Attempt {
 
     /// Hears the rest in the background.
     fn linger(mut self, mut requests: Requests) {
-        if requests.is_empty() {
+        if requests.is_empty() && self.grants.holding().count() == 0 {
             return;
         }
         tasks::spawn(async move {
@@ -263,13 +302,35 @@ impl Attempt {
                     self.forget_granted();
                 }
             }
+            if self.kept {
+                let (quorum, holding) = (Arc::clone(&self.quorum), self.grants.holding());
+                let (key, id) = (self.key.clone(), self.id.clone());
+                drop(self);
+                quorum.mend(&key, &id, holding).await;
+            }
         });
+    }
+
+    /// Who could not be told the token is told later.
+    fn tell_later(&self) {
+        let Some(token) = self.grants.token else {
+            return;
+        };
+        let (unsure, ahead) = self.grants.unsure();
+        for number in unsure.iter() {
+            let op = Op::Raise {
+                hold: self.id.clone(),
+                token,
+            };
+            self.quorum.tell_later(number, &self.key, op, ahead);
+        }
     }
 }
 
 impl Drop for Attempt {
     fn drop(&mut self) {
         if self.kept {
+            self.tell_later();
             return;
         }
         if let Some(entry) = self.quorum.ledger.end(&self.id) {

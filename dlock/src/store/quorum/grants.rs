@@ -1,5 +1,7 @@
 //! What members answer to one attempt, and what follows.
 
+use std::time::Duration;
+
 use super::count::Count;
 use super::members::Members;
 use crate::token::ServerToken;
@@ -17,6 +19,10 @@ pub(super) struct Grants {
     remembering: Members,
     /// Those who have not granted, and have not been told the token.
     refused: Members,
+    /// Those who have not granted because others hold.
+    holding: Members,
+    /// Those who will name no smaller one, whether they remember it or their clock has come to it.
+    sure: Members,
 }
 
 impl Grants {
@@ -27,6 +33,8 @@ impl Grants {
             token: None,
             remembering: Members::default(),
             refused: Members::default(),
+            holding: Members::default(),
+            sure: Members::default(),
         }
     }
 
@@ -47,7 +55,10 @@ impl Grants {
         for member in behind.iter() {
             match self.tokens[member] {
                 Some(token) if self.fences && token < largest => told.put(member),
-                Some(_) => self.remembering.put(member),
+                Some(_) => {
+                    self.remembering.put(member);
+                    self.sure.put(member);
+                }
                 None => {}
             }
         }
@@ -58,6 +69,7 @@ impl Grants {
     /// replaced by empty ones.
     pub(super) fn refused(&mut self, member: usize) -> Members {
         self.refused.put(member);
+        self.holding.put(member);
         if self.token.is_some() {
             self.take_refused()
         } else {
@@ -75,9 +87,28 @@ impl Grants {
         }
     }
 
-    /// A member remembers the token.
-    pub(super) fn raised(&mut self, member: usize) {
-        self.remembering.put(member);
+    /// Those where others hold.
+    pub(super) fn holding(&self) -> Members {
+        self.holding
+    }
+
+    /// A member has been told the token; whether by this hold.
+    pub(super) fn raised(&mut self, member: usize, by_hold: bool) {
+        self.sure.put(member);
+        if by_hold {
+            self.remembering.put(member);
+        }
+    }
+
+    /// Those who may name a smaller token one day, and by how much the clocks of the others disagree at most.
+    pub(super) fn unsure(&self) -> (Members, Duration) {
+        if !self.fences {
+            return (Members::default(), Duration::ZERO);
+        }
+        let named = || self.tokens.iter().flatten().map(|token| token.as_u64());
+        let apart = named().max().unwrap_or(0) - named().min().unwrap_or(0);
+        let unsure = Members::first(self.tokens.len()).without(self.sure);
+        (unsure, Duration::from_micros(apart))
     }
 
     /// How many remember it.
@@ -108,6 +139,16 @@ mod tests {
         assert_eq!(told, [vec![], vec![], vec![0, 2], vec![3], vec![]]);
         assert_eq!(grants.token, Some(ServerToken::new(9)));
         assert_eq!(grants.remembering(), 2);
+    }
+
+    #[test]
+    fn who_has_not_answered_is_unsure_for_as_long_as_clocks_are_apart() {
+        let (_, mut grants) = play(true, &[7, 9, 8]);
+        grants.raised(0, false);
+        let (unsure, apart) = grants.unsure();
+        assert_eq!(unsure.iter().collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(apart, std::time::Duration::from_micros(2));
+        assert_eq!(play(false, &[7, 9, 8]).1.unsure().0.count(), 0);
     }
 
     #[test]

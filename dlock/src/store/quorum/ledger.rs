@@ -80,6 +80,13 @@ impl Ledger {
         entries.insert(id.clone(), entry);
     }
 
+    /// An attempt asks these, too.
+    pub(super) fn ask_more(&self, id: &HoldId, members: Members) {
+        if let Some(entry) = self.entries.lock().get_mut(id) {
+            members.iter().for_each(|member| entry.ask(member));
+        }
+    }
+
     /// A member has answered the acquire; `settled` if no copy of it can come.
     pub(super) fn answered(&self, id: &HoldId, member: usize, granted: bool, settled: bool) {
         if let Some(entry) = self.entries.lock().get_mut(id)

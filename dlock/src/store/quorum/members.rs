@@ -13,6 +13,20 @@ impl Members {
         Self((1 << count) - 1)
     }
 
+    /// This one.
+    pub(super) fn only(member: usize) -> Self {
+        Self(1 << member)
+    }
+
+    /// Those of a number that `bits` has given.
+    pub(super) fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(super) fn bits(self) -> u32 {
+        self.0
+    }
+
     pub(super) fn has(self, member: usize) -> bool {
         self.0 & (1 << member) != 0
     }

@@ -21,6 +21,15 @@ const TRY: Duration = Duration::from_secs(1);
 /// Between tries.
 const PAUSE: std::ops::Range<u64> = 20..200;
 
+/// What a letter is about: a later one about the same takes its place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum About {
+    /// The end of a hold, or of an attempt.
+    End(HoldId),
+    /// The last token of a lock.
+    Token(LockKey),
+}
+
 /// Something to be told, until it is answered or cannot matter any more.
 #[derive(Debug)]
 pub(super) struct Letter {
@@ -29,7 +38,7 @@ pub(super) struct Letter {
     pub(super) until: BootInstant,
 }
 
-/// The letters to one member, one about each hold at most.
+/// The letters to one member.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     letters: Mutex<Letters>,
@@ -39,16 +48,40 @@ pub(super) struct Outbox {
 
 #[derive(Debug, Default)]
 struct Letters {
-    by_hold: HashMap<HoldId, Letter>,
+    waiting: HashMap<About, Letter>,
     /// Whether a task delivers them.
     running: bool,
 }
 
+impl Letters {
+    fn put(&mut self, about: About, letter: Letter) {
+        if let Some(other) = self.waiting.get(&about)
+            && let (Op::Raise { token: known, .. }, Op::Raise { token, .. }) =
+                (&other.op, &letter.op)
+            && known > token
+        {
+            return;
+        }
+        self.waiting.insert(about, letter);
+    }
+
+    /// It could not be delivered.
+    fn put_back(&mut self, about: About, letter: Letter) {
+        if let Some(newer) = self.waiting.remove(&about) {
+            // One that came meanwhile knows better, unless it is about a smaller token.
+            self.waiting.insert(about.clone(), letter);
+            self.put(about, newer);
+        } else {
+            self.waiting.insert(about, letter);
+        }
+    }
+}
+
 impl Member {
     /// Has this told, as soon as it can be, by a task on the runtime that never ends.
-    pub(super) fn post(self: &Arc<Self>, hold: HoldId, letter: Letter) {
+    pub(super) fn post(self: &Arc<Self>, about: About, letter: Letter) {
         let mut letters = self.outbox.letters.lock();
-        letters.by_hold.insert(hold, letter);
+        letters.put(about, letter);
         if !std::mem::replace(&mut letters.running, true) {
             Place::own().spawn(deliver(Arc::clone(self)));
         }
@@ -72,27 +105,27 @@ async fn deliver(member: Arc<Member>) {
             let mut letters = member.outbox.letters.lock();
             let now = BootInstant::now();
             letters
-                .by_hold
+                .waiting
                 .retain(|_, letter| letter.until > now && !member.is_closed());
-            letters.running = !letters.by_hold.is_empty();
-            match letters.by_hold.keys().next().cloned() {
+            letters.running = !letters.waiting.is_empty();
+            match letters.waiting.keys().next().cloned() {
                 // One is enough to find out whether it has come back.
                 Some(first) if member.health.is_down(now) => {
-                    letters.by_hold.remove_entry(&first).into_iter().collect()
+                    letters.waiting.remove_entry(&first).into_iter().collect()
                 }
-                _ => std::mem::take(&mut letters.by_hold),
+                _ => std::mem::take(&mut letters.waiting),
             }
         };
         if letters.is_empty() {
             member.outbox.delivered.notify_waiters();
             return;
         }
-        let told = stream::iter(letters).map(|(hold, letter)| {
+        let told = stream::iter(letters).map(|(about, letter)| {
             let member = &member;
             async move {
                 let until = Instant::now() + TRY;
                 let outcome = member.call(&letter.key, &letter.op, until).await;
-                outcome.is_err().then_some((hold, letter))
+                outcome.is_err().then_some((about, letter))
             }
         });
         let left: Vec<_> = told
@@ -106,9 +139,8 @@ async fn deliver(member: Arc<Member>) {
         member.outbox.delivered.notify_waiters();
         {
             let mut letters = member.outbox.letters.lock();
-            for (hold, letter) in left {
-                // One that came meanwhile knows better.
-                letters.by_hold.entry(hold).or_insert(letter);
+            for (about, letter) in left {
+                letters.put_back(about, letter);
             }
         }
         sleep(Duration::from_millis(random::u64(PAUSE))).await;

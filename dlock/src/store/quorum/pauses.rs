@@ -1,8 +1,9 @@
 //! How long to wait before the next attempt.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
 
+use super::members::Members;
 use crate::random;
 use crate::slot::Slot;
 
@@ -23,23 +24,45 @@ const PLACES: usize = 256;
 /// withdraw, and each comes back at a random time, of a span that doubles each time that this happens again.
 #[derive(Debug)]
 pub(super) struct Pauses {
-    collisions: Box<[AtomicU8]>,
+    places: Box<[Place]>,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    collisions: AtomicU8,
+    /// The members where somebody was seen to hold when a majority was held.
+    holding: AtomicU32,
 }
 
 impl Pauses {
     pub(super) fn new() -> Self {
         Self {
-            collisions: (0..PLACES).map(|_| AtomicU8::new(0)).collect(),
+            places: (0..PLACES).map(|_| Place::default()).collect(),
         }
     }
 
-    fn of(&self, slot: Slot) -> &AtomicU8 {
-        &self.collisions[usize::from(slot.as_u16()) % PLACES]
+    fn of(&self, slot: Slot) -> &Place {
+        &self.places[usize::from(slot.as_u16()) % PLACES]
+    }
+
+    /// Where a waiter looks first: one of those where somebody held; each majority has one of them.
+    pub(super) fn look_first(&self, slot: Slot) -> Option<usize> {
+        let holding = Members::from_bits(self.of(slot).holding.load(Ordering::Relaxed));
+        let count = holding.count() as u64;
+        let drawn = (count > 0).then(|| random::u64(0..count))?;
+        holding.iter().nth(usize::try_from(drawn).unwrap_or(0))
+    }
+
+    /// Where somebody holds, as all have been asked.
+    pub(super) fn saw_holding(&self, slot: Slot, holding: Members) {
+        self.of(slot)
+            .holding
+            .store(holding.bits(), Ordering::Relaxed);
     }
 
     /// After an attempt that took so long and met others.
     pub(super) fn after_collision(&self, slot: Slot, took: Duration) -> Duration {
-        let before = self.of(slot);
+        let before = &self.of(slot).collisions;
         let collisions = before.load(Ordering::Relaxed).min(HIGHEST);
         before.store((collisions + 1).min(HIGHEST), Ordering::Relaxed);
         let span = took.max(SHORTEST) * 2 * (1 << collisions);
@@ -57,7 +80,7 @@ impl Pauses {
 
     /// Somebody has got it.
     pub(super) fn calm(&self, slot: Slot) {
-        let before = self.of(slot);
+        let before = &self.of(slot).collisions;
         let collisions = before.load(Ordering::Relaxed);
         if collisions > 0 {
             before.store(collisions - 1, Ordering::Relaxed);

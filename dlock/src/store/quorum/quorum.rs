@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::ledger::{Entry, Ledger};
 use super::member::Member;
 use super::members::Members;
-use super::outbox::Letter;
+use super::outbox::{About, Letter};
 use super::pauses::Pauses;
 use crate::clock::BootInstant;
 use crate::key::LockKey;
@@ -16,6 +16,9 @@ use crate::store::Origin;
 
 /// The shortest time that a member is given to answer.
 const SHORTEST: Duration = Duration::from_millis(20);
+
+/// For how long a member that is away is to be told a token that is ahead of the clocks.
+const LONGEST_AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Which server answers does not matter here.
 pub(super) const ORIGIN: Origin = Origin::of(0);
@@ -69,6 +72,15 @@ impl Quorum {
         worth
     }
 
+    /// Has a member told the token of a hold, in the background, for as long as that may be ahead of its clock.
+    pub(super) fn tell_later(&self, member: usize, key: &LockKey, op: Op, ahead: Duration) {
+        let until =
+            BootInstant::now() + 2 * validity(self.response_timeout) + ahead.min(LONGEST_AHEAD);
+        let about = About::Token(key.clone());
+        let key = key.clone();
+        self.members[member].post(about, Letter { key, op, until });
+    }
+
     /// Has these members forget an attempt or a hold, in the background.
     pub(super) fn forget_at(
         &self,
@@ -86,7 +98,7 @@ impl Quorum {
                 stray: stray(number),
             };
             let key = key.clone();
-            self.members[number].post(id.clone(), Letter { key, op, until });
+            self.members[number].post(About::End(id.clone()), Letter { key, op, until });
         }
     }
 }

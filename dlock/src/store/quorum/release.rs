@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::fan::{Fan, answer};
 use super::ledger::Entry;
 use super::members::Members;
-use super::outbox::Letter;
+use super::outbox::{About, Letter};
 use super::quorum::Quorum;
 use crate::clock::{BootInstant, Instant, timeout_at};
 use crate::error::Error;
 use crate::key::LockKey;
+use crate::kind::Kind;
 use crate::mode::Mode;
 use crate::protocol::{Extent, HoldId, Op, Reply, Stray, validity};
 use crate::store::Answer;
@@ -35,7 +36,7 @@ impl Quorum {
         deadline: Instant,
     ) -> Result<Answer, Error> {
         let known = self.ledger.end(hold);
-        let entry = known.unwrap_or_else(|| self.stranger(op));
+        let entry = known.unwrap_or_else(|| self.stranger(key, op));
         let mut ending = Ending {
             fan: Fan::new(self, key, hold, true),
             op: op.clone(),
@@ -66,13 +67,17 @@ impl Quorum {
     }
 
     /// A hold of another client may be anywhere.
-    fn stranger(&self, op: &Op) -> Entry {
+    fn stranger(&self, key: &LockKey, op: &Op) -> Entry {
         let lease = match op {
             Op::Release { lease, .. } | Op::Renew { lease, .. } => *lease,
             _ => validity(self.response_timeout),
         };
         let mut entry = Entry::new(Mode::Write, lease, None);
         entry.asked = Members::first(self.members.len());
+        if key.kind() == Kind::Rw {
+            // Its client may be having members record it again. (The value of a mutex may be anybody's, and come again.)
+            entry.open = entry.asked;
+        }
         entry
     }
 }
@@ -132,7 +137,7 @@ impl Drop for Ending {
                 op: self.op_for(number),
                 until: BootInstant::now() + lease,
             };
-            quorum.members[number].post(id.clone(), letter);
+            quorum.members[number].post(About::End(id.clone()), letter);
         }
         if !self.decided {
             let mut entry = self.entry.clone();

@@ -3,17 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+
 use super::attempt::acquire;
 use super::fan::Fan;
+use super::member::Member;
 use super::members::Members;
 use super::quorum::Quorum;
-use crate::clock::{BootInstant, Instant};
+use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::mode::Mode;
 use crate::protocol::{Extent, HoldId, Op, Reply};
+use crate::random;
 use crate::store::Answer;
 use crate::tasks;
+
+/// Between the tries to have a member record a hold: the first, and the longest.
+const SHORTEST: Duration = Duration::from_millis(2);
+const LONGEST: Duration = Duration::from_millis(100);
 
 impl Quorum {
     /// Renewed if a majority says so, lost if so many have it no more that the rest is none. Otherwise nobody knows, and
@@ -53,41 +61,77 @@ impl Quorum {
         Ok(answer)
     }
 
-    /// Has a member record a hold that a majority has renewed: so servers that are replaced by empty ones, one after the
-    /// other, do not use it up. It is an acquire like any other: a member where others hold refuses.
-    async fn mend(&self, key: &LockKey, hold: &HoldId, number: usize) {
+    /// Has members record a hold that they lack, until they do, or do not answer: so servers that are replaced by empty ones,
+    /// one after the other, do not use it up. Each renewal begins anew.
+    pub(super) async fn mend(&self, key: &LockKey, hold: &HoldId, lacking: Members) {
+        join_all(lacking.iter().map(|number| self.mend_at(key, hold, number))).await;
+    }
+
+    async fn mend_at(&self, key: &LockKey, hold: &HoldId, number: usize) {
         let member = &self.members[number];
-        if !member.is_worth_asking(BootInstant::now()) {
-            return;
-        }
-        // Noted before it is sent: a release that comes now knows that it may arrive behind it.
-        let Some(entry) = self.ledger.ask_again(hold, number) else {
+        let Some(entry) = self.ledger.get(hold) else {
             return;
         };
+        let until = BootInstant::now() + entry.lease / 3;
+        let mut span = SHORTEST;
+        while member.is_worth_asking(BootInstant::now()) {
+            match self.record_at(key, hold, member).await {
+                Some(Recorded::Later) if BootInstant::now() < until => {}
+                _ => return,
+            }
+            // Attempts of others come and go there.
+            sleep(span.mul_f64(random::f64() + 0.5)).await;
+            span = (2 * span).min(LONGEST);
+        }
+    }
+
+    /// It is an acquire like any other: a member where others hold refuses. `None` if the hold is over.
+    async fn record_at(
+        &self,
+        key: &LockKey,
+        hold: &HoldId,
+        member: &Arc<Member>,
+    ) -> Option<Recorded> {
+        let number = member.number;
+        // Noted before it is sent: a release that comes now knows that it may arrive behind it.
+        let entry = self.ledger.ask_again(hold, number)?;
         let until = Instant::now() + self.patience(entry.lease);
         let acquire = acquire(hold, &entry);
         let Ok(answer) = member.call(key, &acquire, until).await else {
-            return;
+            return Some(Recorded::Later);
         };
         let granted = matches!(answer.reply, Reply::Granted(_));
         self.ledger.answered(hold, number, granted, !answer.resent);
-        if let (Reply::Granted(named), Some(token)) = (answer.reply, entry.token)
+        let Reply::Granted(named) = answer.reply else {
+            return Some(Recorded::Later);
+        };
+        if let Some(token) = entry.token
             && named < token
             && entry.mode == Mode::Write
+            && key.kind().has_tokens()
         {
             let raise = Op::Raise {
                 hold: hold.clone(),
                 token,
             };
-            let _ = member.call(key, &raise, until).await;
+            if member.call(key, &raise, until).await.is_err() {
+                let ahead = Duration::from_micros(token.as_u64() - named.as_u64());
+                self.tell_later(number, key, raise, ahead);
+            }
         }
+        Some(Recorded::Now)
     }
+}
+
+/// What became of having a member record a hold.
+enum Recorded {
+    Now,
+    /// Not yet: others hold there, or it did not answer in time.
+    Later,
 }
 
 /// Hears the rest, and mends the hold.
 async fn mend(mut fan: Fan) {
     while fan.hear().await {}
-    for number in fan.without.iter() {
-        fan.quorum.mend(&fan.key, &fan.id, number).await;
-    }
+    fan.quorum.mend(&fan.key, &fan.id, fan.without).await;
 }

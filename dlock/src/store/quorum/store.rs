@@ -8,6 +8,7 @@ use futures_util::{StreamExt, stream};
 use super::attempt::{Outcome, Want, attempt};
 use super::fan::answer;
 use super::ledger::Entry;
+use super::members::Members;
 use super::merge::{merge, merge_certain};
 use super::open::{Site, open};
 use super::pauses::aside;
@@ -97,7 +98,13 @@ impl QuorumStore {
         let mut tries = 0;
         loop {
             let begun = BootInstant::now();
-            let (held, took) = match attempt(quorum, want, deadline).await {
+            // Who does not wait is to know it of a majority.
+            let first = if waits {
+                quorum.pauses.look_first(slot)
+            } else {
+                None
+            };
+            let (held, took) = match attempt(quorum, want, first, deadline).await {
                 Outcome::Won { id, token, sent_at } => {
                     return Ok(answer(Reply::GrantedAs(id, token), sent_at));
                 }
@@ -107,7 +114,17 @@ impl QuorumStore {
                     }
                     continue;
                 }
-                Outcome::Lost { held, took } => (held, took),
+                Outcome::Lost {
+                    held,
+                    took,
+                    holding,
+                } => {
+                    if let Some(holding) = holding {
+                        let holding = if held { holding } else { Members::default() };
+                        quorum.pauses.saw_holding(slot, holding);
+                    }
+                    (held, took)
+                }
             };
             tries += 1;
             let retry = if held {

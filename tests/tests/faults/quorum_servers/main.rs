@@ -5,6 +5,7 @@ mod deaths;
 mod judge;
 mod late;
 mod processes;
+mod replaced;
 
 use std::time::Duration;
 

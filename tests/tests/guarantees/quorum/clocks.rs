@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dlock::__internals::{MemoryStore, ServerClock};
 use dlock::{Client, FencingToken};
+use dlock_tests::{RedisServer, wait_until};
 use tokio::time::sleep;
 
 use crate::Members;
@@ -131,4 +132,43 @@ async fn tokens_grow_although_a_minority_is_replaced_by_empty_stores() {
             members.urls[number] = format!("memory://{name}");
         }
     }
+}
+
+/// A member that was down is told a token that is ahead of the clocks when it is back.
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_grow_although_a_member_was_down_and_another_is_replaced_later() {
+    let (mut members, mut stores) = with_clocks([HOUR, 0]);
+    let third = RedisServer::start().await;
+    members.urls.push(third.url());
+    let client = members.client().await;
+    let lock = client
+        .rw_lock("a")
+        .expect("ok")
+        .lease(Duration::from_secs(1));
+    third.kill();
+    let guard = lock.write().await.expect("the two others");
+    let first = guard.fencing_token();
+    guard.release().await.expect("held");
+    third.restart().await;
+    let alone = members.alone(2).await.rw_lock("a").expect("ok");
+    wait_until(
+        Duration::from_secs(10),
+        "the third knows the token",
+        || async {
+            let info = alone.inspect().await.expect("it answers");
+            info.last_token >= Some(first)
+        },
+    )
+    .await;
+    client.shutdown().await.expect("all is given back");
+    // The second is replaced, and the first, whose clock is ahead, is somebody else's.
+    stores.pop();
+    let name = format!("{}-empty", members.prefix);
+    let _empty = MemoryStore::with_clock(Wrong(0)).under(&name);
+    members.urls[1] = format!("memory://{name}");
+    let ahead = members.alone(0).await.rw_lock("a").expect("ok");
+    let held = ahead.write().await.expect("free");
+    let next = token(&members.client().await).await;
+    held.release().await.expect("held");
+    assert!(next > first, "{next:?} after {first:?}");
 }

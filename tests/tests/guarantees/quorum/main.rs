@@ -1,6 +1,5 @@
 //! A lock on most of several stores, in memory: what it promises while nothing is broken but clocks and callers.
 
-mod adversary;
 mod clocks;
 mod drops;
 mod opening;

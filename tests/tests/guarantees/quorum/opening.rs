@@ -24,6 +24,8 @@ async fn what_is_no_quorum_is_refused() {
         let said = refused(&twice).await;
         assert!(said.contains("in it already"), "{said}");
     }
+    let own = refused(&["memory://q-a", "memory://", "memory://q-b"]).await;
+    assert!(own.contains("client's own"), "{own}");
     let scheme = refused(&["memory://q-a", "memory://q-b", "http://c"]).await;
     assert!(scheme.contains("unknown URL scheme"), "{scheme}");
 }
