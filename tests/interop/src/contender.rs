@@ -16,9 +16,6 @@ use crate::{
     reader::Reader,
 };
 
-/// How often servers are asked for a hold's id before the judge is told that it has none.
-const TRIES: usize = 5;
-
 /// One process.
 struct Contender {
     name: String,
@@ -102,18 +99,8 @@ impl Contender {
             .await;
     }
 
-    /// What the key has to say: the hold's id, of which the client's name is the beginning.
+    /// What the key has to say: the hold's id, of which the client's name is the beginning. Attempts that failed had others.
     async fn token(&self) -> String {
-        for _ in 0..TRIES {
-            if let Some(id) = self.told_by_most().await {
-                return id;
-            }
-        }
-        self.name.clone()
-    }
-
-    /// The id of the client's that most servers say. Attempts that failed had others.
-    async fn told_by_most(&self) -> Option<String> {
         let mut asked = JoinSet::new();
         for server in &self.servers {
             let (server, key) = (Arc::clone(server), self.key.clone());
@@ -124,14 +111,19 @@ impl Contender {
             let Ok(Some(id)) = answer.expect("reading does not panic") else {
                 continue;
             };
-            let same = told.iter().filter(|other| **other == id).count() + 1;
+            if !id.starts_with(&self.name) {
+                continue;
+            }
+            let others = told.iter().filter(|other| **other == id);
             // Who is frozen need not be waited for.
-            if 2 * same > self.servers.len() && id.starts_with(&self.name) {
-                return Some(id);
+            if 2 * (others.count() + 1) > self.servers.len() {
+                return id;
             }
             told.push(id);
         }
-        None
+        // One that granted it has failed since. Ids are numbered, and there was no attempt since then.
+        let latest = told.into_iter().max_by_key(|id| (id.len(), id.clone()));
+        latest.unwrap_or_else(|| self.name.clone())
     }
 }
 

@@ -29,6 +29,9 @@ pub(crate) struct Figures {
     longest_gap: Duration,
     servers_killed: u64,
     servers_frozen: u64,
+    /// Fencing tokens: how many, and the last.
+    fences: u64,
+    last_fence: u64,
 }
 
 impl Figures {
@@ -40,6 +43,8 @@ impl Figures {
             longest_gap: Duration::ZERO,
             servers_killed: 0,
             servers_frozen: 0,
+            fences: 0,
+            last_fence: 0,
         }
     }
 
@@ -81,13 +86,20 @@ impl Figures {
         }
     }
 
+    pub(crate) fn fenced(&mut self, fence: u64) {
+        self.fences += 1;
+        self.last_fence = fence;
+    }
+
     /// What is not of a side.
     pub(crate) fn of_all(&self) -> String {
         format!(
-            "longest time without a grant: {} ms; servers killed: {}, frozen: {}",
+            "longest time without a grant: {} ms; servers killed: {}, frozen: {}; fencing tokens: {}, the last {}",
             self.longest_gap.as_millis(),
             self.servers_killed,
-            self.servers_frozen
+            self.servers_frozen,
+            self.fences,
+            self.last_fence
         )
     }
 
@@ -117,9 +129,13 @@ impl Figures {
         text
     }
 
-    /// What did not happen that had to; where nothing is done to anybody, only their shares count.
-    pub(crate) fn lacks(&self, calm: bool) -> Vec<String> {
+    /// What did not happen that had to; where nothing is done to anybody, only their shares count; otherwise servers have to
+    /// have failed if they can (`fails`).
+    pub(crate) fn lacks(&self, calm: bool, fails: bool) -> Vec<String> {
         let mut lacks = Vec::new();
+        if fails && self.servers_killed.min(self.servers_frozen) == 0 {
+            lacks.push("servers were not both killed and frozen".to_owned());
+        }
         for (side, tally) in &self.sides {
             if self.share(tally) < LEAST_SHARE {
                 lacks.push(format!(

@@ -142,6 +142,7 @@ impl Hearing {
             state.court.enter(self.process, token, until, now);
             if fence > 0 {
                 state.court.fenced(self.process, fence);
+                state.figures.fenced(fence);
             }
             let waited = state.waiting[self.slot].take_if(|(process, _)| *process == self.process);
             if let Some((_, since)) = waited

@@ -94,6 +94,11 @@ impl Options {
         Ok(())
     }
 
+    /// Whether servers are killed and frozen.
+    pub(crate) fn servers_fail(&self) -> bool {
+        self.quorum.is_some() && !self.calm
+    }
+
     /// The side that frees whatever it finds.
     pub(crate) fn careless(&self) -> Option<Side> {
         let side = match self.quorum {

@@ -20,7 +20,7 @@ pub(crate) enum Outage {
 /// Has one or two servers fail for one and a half leases, lets all run for half of one, and so on. None is down at the end.
 pub(crate) async fn befall(trial: &Trial) -> Infallible {
     let (lease, most) = (trial.options.lease, (trial.members.len() - 1) / 2);
-    if trial.options.calm || most == 0 {
+    if !trial.options.servers_fail() {
         return pending().await;
     }
     let mut rng = Rng::with_seed(trial.options.seed);

@@ -50,7 +50,7 @@ impl State {
         if options.control {
             return ExitCode::from(u8::from(violations.is_empty()));
         }
-        let lacks = self.figures.lacks(options.calm);
+        let lacks = self.figures.lacks(options.calm, options.servers_fail());
         for lack in &lacks {
             println!("not enough: {lack}");
         }
