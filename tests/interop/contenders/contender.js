@@ -14,7 +14,7 @@ const lease = Number(leaseMs);
 const drift = BigInt(lease * 1e4 + 2e6);
 
 const ports = redisPorts.split(",").map(Number);
-// Of several servers one may fail. What is meant for it must not wait until it comes back, and who waits for it wants an answer.
+// Of several servers one may fail. What is meant for it must not wait until it comes back, nor be waited for.
 const several = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, commandTimeout: lease / 10 };
 const clients = ports.map((port) => new Redis(port, ports.length > 1 ? several : {}));
 if (ports.length > 1) for (const client of clients) client.on("error", () => {});

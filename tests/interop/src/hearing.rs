@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `hello SLOT VERSION` | `ok` |
 //! | `ask`: it is about to ask for the lock | `ok`, or `end` |
-//! | `enter TOKEN UNTIL [FENCE]`: it has the lock, for certain until then, maybe with a fencing token (0: none) | `PLAN MICROSECONDS` |
+//! | `enter TOKEN UNTIL [FENCE]`: it has the lock until then at least; with a fencing token, or 0 | `PLAN MICROSECONDS` |
 //! | `extended UNTIL` | `ok` |
 //! | `leave`: it is about to release | `ok` |
 //! | `released`, `refused` | `ok` |
