@@ -1,4 +1,4 @@
-// node-redlock's side: contender.js JUDGE-PORT REDIS-PORT KEY LEASE-MS SLOT careful|careless.
+// node-redlock's side: contender.js JUDGE-PORT REDIS-PORT,... KEY LEASE-MS SLOT careful|careless.
 "use strict";
 
 const net = require("net");
@@ -8,20 +8,24 @@ const Redis = require("ioredis").default;
 const { default: Redlock, Lock, ExecutionError } = require("redlock");
 const { version } = require(require.resolve("redlock").replace(/dist.*/, "package.json"));
 
-const [judgePort, redisPort, key, leaseMs, slot] = process.argv.slice(2);
+const [judgePort, redisPorts, key, leaseMs, slot, manner] = process.argv.slice(2);
 const lease = Number(leaseMs);
 // What clocks may differ by, and a millisecond each way for how Redis rounds.
 const drift = BigInt(lease * 1e4 + 2e6);
 
-const client = new Redis(Number(redisPort));
-// The library takes the time before its first try; what counts is the one that succeeded.
+const ports = redisPorts.split(",").map(Number);
+// Of several servers one may fail. What is meant for it must not wait until it comes back, nor be waited for.
+const several = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, commandTimeout: lease / 10 };
+const clients = ports.map((port) => new Redis(port, ports.length > 1 ? several : {}));
+if (ports.length > 1) for (const client of clients) client.on("error", () => {});
+// The library takes the time before its first try; what counts is the one that succeeded. Each begins with the first server.
 let sent;
-const evalsha = client.evalsha.bind(client);
-client.evalsha = (...words) => {
+const evalsha = clients[0].evalsha.bind(clients[0]);
+clients[0].evalsha = (...words) => {
   sent = process.hrtime.bigint();
   return evalsha(...words);
 };
-const redlock = new Redlock([client]);
+const redlock = new Redlock(clients);
 const until = () => sent + BigInt(lease) * 1000000n - drift;
 
 const judge = net.connect(Number(judgePort), "127.0.0.1").setNoDelay();
@@ -33,14 +37,20 @@ async function say(...words) {
   return value === undefined ? [] : value.split(" ");
 }
 
-// It gives up after ten tries, which is not the end here.
+// What careless processes do in place of giving back what is theirs, be it a hold or a part of one.
+const free = () => Promise.allSettled(clients.map((client) => client.del(key)));
+
+// It gives up after ten tries, which is not the end here. What it got on a minority of several servers it keeps from one try to
+// the next, and so keeps everybody out; so each is made to be the last then, with the library's pauses in between.
 async function acquire() {
   for (;;) {
     try {
-      return await redlock.acquire([key], lease);
+      return await redlock.acquire([key], lease, ports.length > 1 ? { retryCount: 0 } : {});
     } catch (error) {
       if (!(error instanceof ExecutionError)) throw error;
     }
+    if (manner === "careless") await free();
+    if (ports.length > 1) await sleep(100 + 200 * Math.random());
   }
 }
 
@@ -55,7 +65,14 @@ async function attempt(what) {
   }
 }
 
-const release = (lock) => attempt(() => redlock.release(lock, { retryCount: 0 }));
+async function release(lock) {
+  if (manner === "careless") {
+    await free();
+    return "released";
+  }
+  return attempt(() => redlock.release(lock, { retryCount: 0 }));
+}
+
 const stale = async (what) => say("stale", await attempt(what));
 
 async function holdOnce() {
@@ -93,7 +110,8 @@ async function main() {
     await holdOnce();
     await sleep(Number((await say("rest"))[1]) / 1000);
   }
-  await client.quit();
+  await Promise.allSettled(clients.map((client) => client.quit()));
+  for (const client of clients) client.disconnect();
   judge.destroy();
 }
 

@@ -19,6 +19,11 @@ impl Moment {
         Self(self.0 + u64::try_from(time.as_nanos()).expect("no centuries"))
     }
 
+    pub(crate) fn before(self, time: Duration) -> Self {
+        let time = u64::try_from(time.as_nanos()).expect("no centuries");
+        Self(self.0.saturating_sub(time))
+    }
+
     /// How long after `earlier` it is; zero if it is before.
     pub(crate) fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

@@ -1,50 +1,54 @@
-//! dlock's side: `contender JUDGE-PORT REDIS-PORT KEY LEASE-MS SLOT MANNER`, as in the other languages.
+//! dlock's side: `contender JUDGE-PORT REDIS-PORT,… KEY LEASE-MS SLOT careful|fenced`, as in the other languages.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
-use dlock::{Client, Mutex, MutexGuard};
-use redis::{AsyncTypedCommands as _, aio::MultiplexedConnection};
+use dlock::Client;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
+    task::JoinSet,
     time::sleep,
 };
 
-use crate::clock::Moment;
+use crate::{
+    clock::Moment,
+    lock::{Hold, Lock},
+    reader::Reader,
+};
 
 /// One process.
 struct Contender {
     name: String,
     key: String,
-    mutex: Mutex,
-    redis: MultiplexedConnection,
+    lock: Lock,
+    servers: Vec<Arc<Reader>>,
     judge: BufReader<TcpStream>,
 }
 
 /// Contends until the judge says that it is over.
 pub(crate) async fn run(arguments: &[String]) {
-    let [judge, redis, key, lease, slot, _manner] = arguments else {
-        panic!("contender JUDGE-PORT REDIS-PORT KEY LEASE-MS SLOT MANNER");
+    let [judge, redis, key, lease, slot, manner] = arguments else {
+        panic!("contender JUDGE-PORT REDIS-PORT,… KEY LEASE-MS SLOT MANNER");
     };
     let name = format!("interop-{slot}-{}", std::process::id());
-    let url = format!("redis://127.0.0.1:{redis}");
+    let ports = redis.split(',').map(|port| port.parse().expect("a port"));
+    let ports: Vec<u16> = ports.collect();
+    let url = |port| format!("redis://127.0.0.1:{port}");
     let lease: u64 = lease.parse().expect("milliseconds");
-    let client = Client::builder()
-        .url(&url)
-        .name(&name)
-        .lease(Duration::from_millis(lease))
-        .build();
-    let client = client.await.expect("the server answers");
+    let client = match &ports[..] {
+        [port] => Client::builder().url(url(port)),
+        ports => Client::builder().quorum(ports.iter().map(url)),
+    };
+    let client = client.name(&name).lease(Duration::from_millis(lease));
+    let client = client.build().await.expect("the servers answer");
     let judge = TcpStream::connect((Ipv4Addr::LOCALHOST, judge.parse().expect("a port"))).await;
     let judge = judge.expect("the judge listens");
     judge.set_nodelay(true).expect("loopback takes that");
-    let redis = redis::Client::open(url).expect("a valid URL");
-    let redis = redis.get_multiplexed_async_connection().await;
     let mut contender = Contender {
         name,
         key: key.clone(),
-        mutex: client.mutex(key).expect("a valid name"),
-        redis: redis.expect("the server takes connections"),
+        lock: Lock::new(&client, key, manner == "fenced").expect("a valid name"),
+        servers: ports.into_iter().map(Reader::new).map(Arc::new).collect(),
         judge: BufReader::new(judge),
     };
     let hello = format!("hello {slot} {}", env!("CARGO_PKG_VERSION"));
@@ -69,12 +73,13 @@ impl Contender {
     }
 
     async fn hold_once(&mut self) {
-        let guard = self.mutex.lock().await.expect("the lock is granted");
+        let hold = self.lock.lock().await.expect("the lock is granted");
         let token = self.token().await;
-        let plan = self.say(&format!("enter {token} {}", until(&guard))).await;
+        let fence = hold.fence().unwrap_or_default();
+        let enter = format!("enter {token} {} {fence}", until(&hold));
+        let plan = self.say(&enter).await;
         if plan.starts_with("late") {
-            let lost = guard.check().is_err();
-            self.say(if lost {
+            self.say(if hold.is_lost() {
                 "stale refused"
             } else {
                 "stale released"
@@ -84,27 +89,47 @@ impl Contender {
         let times = if plan.starts_with("extend") { 3 } else { 1 };
         for _ in 0..times {
             sleep(time(&plan)).await;
-            if times > 1 && guard.check().is_ok() {
-                self.say(&format!("extended {}", until(&guard))).await;
+            if times > 1 && !hold.is_lost() {
+                self.say(&format!("extended {}", until(&hold))).await;
             }
         }
         self.say("leave").await;
-        let released = guard.release().await.is_ok();
+        let released = hold.release().await.is_ok();
         self.say(if released { "released" } else { "refused" })
             .await;
     }
 
-    /// What the key has to say: the hold's id, of which the client's name is the beginning.
-    async fn token(&mut self) -> String {
-        let value = self.redis.get(&self.key).await.expect("the server answers");
-        let own = value.filter(|value| value.starts_with(&self.name));
-        own.unwrap_or_else(|| self.name.clone())
+    /// What the key has to say: the hold's id, of which the client's name is the beginning. Attempts that failed had others.
+    async fn token(&self) -> String {
+        let mut asked = JoinSet::new();
+        for server in &self.servers {
+            let (server, key) = (Arc::clone(server), self.key.clone());
+            asked.spawn(async move { server.get(&key).await });
+        }
+        let mut told: Vec<String> = Vec::new();
+        while let Some(answer) = asked.join_next().await {
+            let Ok(Some(id)) = answer.expect("reading does not panic") else {
+                continue;
+            };
+            if !id.starts_with(&self.name) {
+                continue;
+            }
+            let others = told.iter().filter(|other| **other == id);
+            // Who is frozen need not be waited for.
+            if 2 * (others.count() + 1) > self.servers.len() {
+                return id;
+            }
+            told.push(id);
+        }
+        // One that granted it has failed since. Ids are numbered, and there was no attempt since then.
+        let latest = told.into_iter().max_by_key(|id| (id.len(), id.clone()));
+        latest.unwrap_or_else(|| self.name.clone())
     }
 }
 
 /// Until when the hold is certain; renewals move that.
-fn until(guard: &MutexGuard) -> Moment {
-    Moment::now().after(guard.lease_left())
+fn until(hold: &Hold) -> Moment {
+    Moment::now().after(hold.lease_left())
 }
 
 /// The number in `PLAN MICROSECONDS`.

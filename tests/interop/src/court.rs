@@ -1,6 +1,11 @@
 //! The judge's rules, without sockets: who is in the room, who must not be, and what the key has to say about it.
 
-use crate::clock::Moment;
+use std::time::Duration;
+
+use crate::{
+    answer::{Answer, majority_may_have},
+    clock::Moment,
+};
 
 /// Names a process: those that replace it have numbers of their own.
 pub(crate) type Process = usize;
@@ -22,16 +27,30 @@ pub(crate) enum Release {
 }
 
 /// Who is in the room, by the judge's clock. Nobody leaves by dying: the lease has to be over.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Court {
+    lease: Duration,
     stays: Vec<Stay>,
     /// Processes whose stay was over when another entered, until they release.
     overtaken: Vec<Process>,
     entered: u64,
+    /// The fencing token of who entered last.
+    fence: u64,
     violations: Vec<String>,
 }
 
 impl Court {
+    pub(crate) fn new(lease: Duration) -> Self {
+        Self {
+            lease,
+            stays: Vec::new(),
+            overtaken: Vec::new(),
+            entered: 0,
+            fence: 0,
+            violations: Vec::new(),
+        }
+    }
+
     /// A process has the lock, or has extended it, for certain until `until`.
     pub(crate) fn enter(&mut self, process: Process, token: &str, until: Moment, now: Moment) {
         self.stays.retain(|stay| {
@@ -63,6 +82,20 @@ impl Court {
             token: token.to_owned(),
             until,
         });
+    }
+
+    /// A process that has just entered has this fencing token.
+    pub(crate) fn fenced(&mut self, process: Process, fence: u64) {
+        // Whose stay was over when it could tell may have had it before others.
+        if !self.stays.iter().any(|stay| stay.process == process) {
+            return;
+        }
+        if fence <= self.fence {
+            let last = self.fence;
+            let text = format!("process {process} got the fencing token {fence} after {last}");
+            self.violations.push(text);
+        }
+        self.fence = self.fence.max(fence);
     }
 
     /// A process is about to release.
@@ -97,22 +130,24 @@ impl Court {
         present.next().cloned()
     }
 
-    /// What the key said, if the holder has been there all the time.
-    pub(crate) fn seen(&mut self, holder: &Stay, value: Option<&str>, now: Moment) {
+    /// What the servers said of the key, if the holder has been there all the time.
+    pub(crate) fn seen(&mut self, holder: &Stay, answers: &[Answer], now: Moment) {
         let stay = self.stays.iter().find(|stay| stay.number == holder.number);
         // It may have gone, or been extended meanwhile.
         let Some(stay) = stay.filter(|stay| stay.until > now) else {
             return;
         };
-        if value == Some(stay.token.as_str()) {
+        let recorded = stay.until.before(self.lease);
+        if majority_may_have(answers, &stay.token, recorded) {
             return;
         }
+        let said: Vec<_> = answers.iter().map(Answer::to_string).collect();
         let text = format!(
             "{} of process {} was taken from it {} ms before its end: the key has {}",
             stay.token,
             stay.process,
             stay.until.since(now).as_millis(),
-            value.unwrap_or("nothing")
+            said.join(", ")
         );
         self.violations.push(text);
         // Once is enough.
@@ -138,21 +173,25 @@ mod tests {
         Moment::parse(&(ms * 1_000_000).to_string()).expect("a number")
     }
 
+    fn court() -> Court {
+        Court::new(Duration::from_secs(1))
+    }
+
     #[test]
     fn one_after_the_other_is_right() {
-        let mut court = Court::default();
+        let mut court = court();
         court.enter(1, "a", at(1000), at(0));
         court.leave(1);
         court.released(1, Release::Done);
         court.enter(2, "b", at(1002), at(2));
         let holder = court.holder(at(3)).expect("it is there");
-        court.seen(&holder, Some("b"), at(4));
+        court.seen(&holder, &[Answer::Says("b".to_owned())], at(4));
         assert!(court.violations().is_empty());
     }
 
     #[test]
     fn two_at_once_are_noticed() {
-        let mut court = Court::default();
+        let mut court = court();
         court.enter(1, "a", at(1000), at(0));
         court.enter(2, "b", at(1500), at(999));
         assert_eq!(court.violations().len(), 1);
@@ -160,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_lease_that_is_over_or_extended_counts_as_such() {
-        let mut court = Court::default();
+        let mut court = court();
         court.enter(1, "a", at(1000), at(0));
         court.enter(1, "a", at(1500), at(500));
         court.enter(2, "b", at(3000), at(1500));
@@ -174,7 +213,7 @@ mod tests {
 
     #[test]
     fn who_was_overtaken_can_release_nothing() {
-        let mut court = Court::default();
+        let mut court = court();
         court.enter(1, "a", at(1000), at(0));
         court.enter(2, "b", at(2100), at(1100));
         court.leave(1);
@@ -184,24 +223,42 @@ mod tests {
 
     #[test]
     fn a_hold_that_was_freed_is_noticed() {
-        let mut court = Court::default();
+        let mut court = court();
         court.enter(1, "a", at(1000), at(0));
         let holder = court.holder(at(10)).expect("it is there");
-        court.seen(&holder, None, at(11));
+        court.seen(&holder, &[Answer::Nothing], at(11));
         assert_eq!(court.violations().len(), 1);
         assert!(court.holder(at(12)).is_none());
     }
 
     #[test]
     fn what_was_read_while_the_holder_went_is_no_proof() {
-        let mut court = Court::default();
+        let mut court = court();
         court.enter(1, "a", at(1000), at(0));
         let holder = court.holder(at(10)).expect("it is there");
         court.leave(1);
         court.enter(1, "b", at(1010), at(11));
-        court.seen(&holder, None, at(12));
+        court.seen(&holder, &[Answer::Nothing], at(12));
         let holder = court.holder(at(1009)).expect("it is there");
-        court.seen(&holder, None, at(1010));
+        court.seen(&holder, &[Answer::Nothing], at(1010));
         assert!(court.violations().is_empty());
+    }
+
+    #[test]
+    fn fencing_tokens_increase() {
+        let mut court = court();
+        court.enter(1, "a", at(1000), at(0));
+        court.fenced(1, 7);
+        court.leave(1);
+        court.enter(2, "b", at(1002), at(2));
+        court.fenced(2, 9);
+        court.leave(2);
+        // It had it in between and tells late.
+        court.enter(3, "c", at(1), at(3));
+        court.fenced(3, 8);
+        assert!(court.violations().is_empty());
+        court.enter(4, "d", at(1004), at(4));
+        court.fenced(4, 9);
+        assert_eq!(court.violations().len(), 1);
     }
 }

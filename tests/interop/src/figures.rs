@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use crate::{incident::Deed, side::Side};
+use crate::{clock::Moment, incident::Deed, outage::Outage, side::Side};
 
 /// The smallest part of the grants that a side may have, in percent.
 const LEAST_SHARE: u64 = 5;
@@ -25,6 +25,13 @@ struct Tally {
 #[derive(Debug)]
 pub(crate) struct Figures {
     sides: Vec<(Side, Tally)>,
+    last_grant: Option<Moment>,
+    longest_gap: Duration,
+    servers_killed: u64,
+    servers_frozen: u64,
+    /// Fencing tokens: how many, and the last.
+    fences: u64,
+    last_fence: u64,
 }
 
 impl Figures {
@@ -32,6 +39,12 @@ impl Figures {
         let tally = |side: &Side| (*side, Tally::default());
         Self {
             sides: sides.iter().map(tally).collect(),
+            last_grant: None,
+            longest_gap: Duration::ZERO,
+            servers_killed: 0,
+            servers_frozen: 0,
+            fences: 0,
+            last_fence: 0,
         }
     }
 
@@ -39,7 +52,9 @@ impl Figures {
         version.clone_into(&mut self.of(side).version);
     }
 
-    pub(crate) fn grant(&mut self, side: Side, waited: Duration) {
+    pub(crate) fn grant(&mut self, side: Side, waited: Duration, now: Moment) {
+        let last = self.last_grant.replace(now).unwrap_or(now);
+        self.longest_gap = self.longest_gap.max(now.since(last));
         let tally = self.of(side);
         tally.grants += 1;
         tally.waited += waited;
@@ -62,6 +77,30 @@ impl Figures {
             Deed::KillWaiting => tally.killed_waiting += 1,
             Deed::Freeze => tally.frozen += 1,
         }
+    }
+
+    pub(crate) fn outage(&mut self, outage: Outage) {
+        match outage {
+            Outage::Killed => self.servers_killed += 1,
+            Outage::Frozen => self.servers_frozen += 1,
+        }
+    }
+
+    pub(crate) fn fenced(&mut self, fence: u64) {
+        self.fences += 1;
+        self.last_fence = fence;
+    }
+
+    /// What is not of a side.
+    pub(crate) fn of_all(&self) -> String {
+        format!(
+            "longest time without a grant: {} ms; servers killed: {}, frozen: {}; fencing tokens: {}, the last {}",
+            self.longest_gap.as_millis(),
+            self.servers_killed,
+            self.servers_frozen,
+            self.fences,
+            self.last_fence
+        )
     }
 
     /// A Markdown table.
@@ -90,9 +129,13 @@ impl Figures {
         text
     }
 
-    /// What did not happen that had to; where nothing is done to anybody, only their shares count.
-    pub(crate) fn lacks(&self, calm: bool) -> Vec<String> {
+    /// What did not happen that had to; where nothing is done to anybody, only their shares count; otherwise servers have to
+    /// have failed if they can (`fails`).
+    pub(crate) fn lacks(&self, calm: bool, fails: bool) -> Vec<String> {
         let mut lacks = Vec::new();
+        if fails && self.servers_killed.min(self.servers_frozen) == 0 {
+            lacks.push("servers were not both killed and frozen".to_owned());
+        }
         for (side, tally) in &self.sides {
             if self.share(tally) < LEAST_SHARE {
                 lacks.push(format!(

@@ -15,11 +15,14 @@ use crate::side::Side;
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) judge: u16,
-    pub(crate) redis: u16,
+    pub(crate) redis: Vec<u16>,
     pub(crate) key: String,
     pub(crate) lease: Duration,
     pub(crate) python: PathBuf,
-    pub(crate) control: bool,
+    /// Who frees whatever it finds.
+    pub(crate) careless: Option<Side>,
+    /// Whether dlock's processes want fencing tokens.
+    pub(crate) fenced: bool,
 }
 
 /// A place for a process, and the process that has it.
@@ -88,10 +91,15 @@ impl Fleet {
 
 fn spawn(side: Side, slot: usize, terms: &Terms) -> Worker {
     let (program, mut arguments) = side.program(&terms.python);
-    let manner = if terms.control { "careless" } else { "careful" };
+    let manner = match side {
+        side if terms.careless == Some(side) => "careless",
+        Side::Dlock if terms.fenced => "fenced",
+        _ => "careful",
+    };
+    let ports: Vec<_> = terms.redis.iter().map(u16::to_string).collect();
     arguments.extend([
         terms.judge.to_string().into(),
-        terms.redis.to_string().into(),
+        ports.join(",").into(),
         OsString::from(&terms.key),
         terms.lease.as_millis().to_string().into(),
         slot.to_string().into(),

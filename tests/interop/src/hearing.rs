@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `hello SLOT VERSION` | `ok` |
 //! | `ask`: it is about to ask for the lock | `ok`, or `end` |
-//! | `enter TOKEN UNTIL`: it has the lock, for certain until that moment | `PLAN MICROSECONDS` |
+//! | `enter TOKEN UNTIL [FENCE]`: it has the lock until then at least; with a fencing token, or 0 | `PLAN MICROSECONDS` |
 //! | `extended UNTIL` | `ok` |
 //! | `leave`: it is about to release | `ok` |
 //! | `released`, `refused` | `ok` |
@@ -102,7 +102,10 @@ impl Hearing {
     async fn on(&mut self, words: &[&str]) -> Option<String> {
         match *words {
             ["ask"] => return Some(self.ask()),
-            ["enter", token, until] => return self.enter(token, moment(until)).await,
+            ["enter", token, until, ref fence @ ..] => {
+                let fence = fence.first().map_or(0, |fence| number(fence));
+                return self.enter(token, moment(until), fence).await;
+            }
             ["extended", until] => self.extended(moment(until)).await?,
             ["leave"] => {
                 self.trial.look().await;
@@ -132,16 +135,20 @@ impl Hearing {
         "ok".to_owned()
     }
 
-    async fn enter(&mut self, token: &str, until: Moment) -> Option<String> {
+    async fn enter(&mut self, token: &str, until: Moment, fence: u64) -> Option<String> {
         let deed = {
             let (now, mut state) = (Moment::now(), self.trial.state());
             token.clone_into(&mut self.token);
             state.court.enter(self.process, token, until, now);
+            if fence > 0 {
+                state.court.fenced(self.process, fence);
+                state.figures.fenced(fence);
+            }
             let waited = state.waiting[self.slot].take_if(|(process, _)| *process == self.process);
             if let Some((_, since)) = waited
                 && !self.trial.is_over()
             {
-                state.figures.grant(self.side, now.since(since));
+                state.figures.grant(self.side, now.since(since), now);
             }
             let takes = !self.trial.is_over();
             takes.then(|| state.docket.take(self.side)).flatten()
@@ -221,6 +228,10 @@ impl Hearing {
         state.figures.done(self.side, Deed::Freeze);
         state.docket.finish();
     }
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().expect("processes tell numbers")
 }
 
 fn moment(text: &str) -> Moment {

@@ -1,18 +1,22 @@
-//! One mutex key, contended by processes of dlock, redis-py and node-redlock, and judged from outside. `scripts/interop`
-//! builds and calls it.
+//! One mutex key, on one server or most of several, contended by processes of dlock, redis-py and node-redlock, and judged
+//! from outside. `scripts/interop` builds and calls it.
 //!
 //! | room | is there for |
 //! |---|---|
 //! | `options` | the command line |
 //! | `side` | the libraries, and the programs that use them |
-//! | `contender` | dlock's own such program; those of the others are in `contenders` |
-//! | `trial` | a run: a server, processes, somebody who disturbs them |
+//! | `contender` | dlock's own such program, with `lock`; those of the others are in `contenders` |
+//! | `trial` | a run: servers, processes, somebody who disturbs them |
+//! | `members` | the servers, killed, frozen and started again, one with a wrong clock (`clock.c`) |
+//! | `reader`, `answer` | what they say of the key |
+//! | `outage` | what is done to them |
 //! | `fleet` | the processes, killed, frozen and started again |
-//! | `incident` | what is done to whom |
+//! | `incident` | what is done to which process |
 //! | `hearing` | a process' connection to the judge, who also tells it what to do |
 //! | `court` | the rules |
 //! | `figures` | what is counted, and whether it is enough |
 
+mod answer;
 mod clock;
 mod contender;
 mod court;
@@ -20,7 +24,11 @@ mod figures;
 mod fleet;
 mod hearing;
 mod incident;
+mod lock;
+mod members;
 mod options;
+mod outage;
+mod reader;
 mod side;
 mod trial;
 

@@ -13,10 +13,18 @@ pub(crate) struct Options {
     /// How long processes do without the lock between two holds, on average.
     pub(crate) rest: Duration,
     pub(crate) sides: Vec<Side>,
+    /// How many servers the lock is on, if it is on most of several.
+    pub(crate) quorum: Option<usize>,
+    /// How far the clock of one server is ahead.
+    pub(crate) ahead: Option<Duration>,
+    /// The library that puts it there.
+    pub(crate) clock: PathBuf,
+    /// Whether dlock's processes want fencing tokens.
+    pub(crate) fenced: bool,
     pub(crate) seed: u64,
     /// Python, with redis-py.
     pub(crate) python: PathBuf,
-    /// Whether redis-py's side frees whatever it finds, which the judge has to notice.
+    /// Whether a side frees whatever it finds, which the judge has to notice.
     pub(crate) control: bool,
     /// Whether nothing is done to anybody.
     pub(crate) calm: bool,
@@ -29,7 +37,11 @@ impl Options {
             lease: Duration::from_secs(1),
             processes: 3,
             rest: Duration::from_millis(20),
-            sides: Side::ALL.to_vec(),
+            sides: Vec::new(),
+            quorum: None,
+            ahead: None,
+            clock: PathBuf::new(),
+            fenced: false,
             seed: fastrand::u64(..1_000_000),
             python: "python3".into(),
             control: false,
@@ -40,8 +52,26 @@ impl Options {
             match word.as_str() {
                 "--control" => options.control = true,
                 "--calm" => options.calm = true,
+                "--fenced" => options.fenced = true,
                 _ => options.set(&word, words.next())?,
             }
+        }
+        let can = match options.quorum {
+            Some(_) => &Side::OF_QUORUMS[..],
+            None => &Side::ALL,
+        };
+        if options.sides.is_empty() {
+            options.sides = can.to_vec();
+        }
+        let takes_part = |side: &Side| options.sides.contains(side);
+        if let Some(side) = options.sides.iter().find(|side| !can.contains(side)) {
+            return Err(format!("{side} knows no quorum"));
+        }
+        if options.fenced && !takes_part(&Side::Dlock) {
+            return Err("only dlock has fencing tokens".to_owned());
+        }
+        if let Some(careless) = options.careless().filter(|side| !takes_part(side)) {
+            return Err(format!("--control needs {careless}"));
         }
         Ok(options)
     }
@@ -55,10 +85,27 @@ impl Options {
             "--processes" => self.processes = number(word, &value, 2)?,
             "--seed" => self.seed = number(word, &value, 0)?,
             "--sides" => self.sides = sides(&value)?,
+            "--quorum" => self.quorum = Some(number(word, &value, 3)?),
+            "--ahead" => self.ahead = Some(Duration::from_secs(number(word, &value, 1)?)),
+            "--clock" => self.clock = value.into(),
             "--python" => self.python = value.into(),
             _ => return Err(format!("unknown argument: {word}")),
         }
         Ok(())
+    }
+
+    /// Whether servers are killed and frozen.
+    pub(crate) fn servers_fail(&self) -> bool {
+        self.quorum.is_some() && !self.calm
+    }
+
+    /// The side that frees whatever it finds.
+    pub(crate) fn careless(&self) -> Option<Side> {
+        let side = match self.quorum {
+            Some(_) => Side::NodeRedlock,
+            None => Side::RedisPy,
+        };
+        self.control.then_some(side)
     }
 
     /// How long a process rests this time, in microseconds.

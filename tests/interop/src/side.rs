@@ -12,6 +12,8 @@ pub(crate) enum Side {
 
 impl Side {
     pub(crate) const ALL: [Self; 3] = [Self::Dlock, Self::RedisPy, Self::NodeRedlock];
+    /// Those that can have a lock on most of several servers.
+    pub(crate) const OF_QUORUMS: [Self; 2] = [Self::Dlock, Self::NodeRedlock];
 
     /// How its program is called, before the arguments that all have.
     pub(crate) fn program(self, python: &Path) -> (OsString, Vec<OsString>) {

@@ -1,4 +1,4 @@
-//! A run: a server, processes that contend, a judge who listens to them, and somebody who disturbs them.
+//! A run: servers, processes that contend, a judge who listens to them, and somebody who disturbs them.
 
 mod state;
 
@@ -10,8 +10,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use dlock_tests::RedisServer;
-use redis::{Client, aio::MultiplexedConnection, cmd};
 use tokio::{
     net::TcpListener,
     time::{Duration, Instant, sleep, sleep_until},
@@ -23,7 +21,9 @@ use crate::{
     fleet::{Fleet, Terms},
     hearing::hear,
     incident::Deed,
+    members::Members,
     options::Options,
+    outage,
 };
 
 const KEY: &str = "order:42";
@@ -37,8 +37,8 @@ const GLANCE: Duration = Duration::from_millis(5);
 pub(crate) struct Trial {
     pub(crate) options: Options,
     pub(crate) fleet: Fleet,
-    end: Instant,
-    redis: MultiplexedConnection,
+    pub(crate) members: Members,
+    pub(crate) end: Instant,
     state: Mutex<State>,
 }
 
@@ -51,24 +51,23 @@ pub(crate) async fn run(options: Options) -> ExitCode {
         options.lasts.as_secs(),
         options.lease.as_millis()
     );
-    let server = RedisServer::start().await;
-    let client = Client::open(server.url()).expect("a valid URL");
-    let redis = client.get_multiplexed_async_connection().await;
+    let members = Members::start(&options).await;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let listener = listener.expect("loopback has a port");
     let judge = listener.local_addr().expect("a listener has an address");
     let terms = Terms {
         judge: judge.port(),
-        redis: server.port(),
+        redis: members.ports(),
         key: KEY.to_owned(),
         lease: options.lease,
         python: options.python.clone(),
-        control: options.control,
+        careless: options.careless(),
+        fenced: options.fenced,
     };
     let fleet = Fleet::start(&options.sides, options.processes, terms);
     let trial = Arc::new(Trial {
         state: Mutex::new(State::new(&options, fleet.len())),
-        redis: redis.expect("the server takes connections"),
+        members,
         end: Instant::now() + options.lasts,
         fleet,
         options,
@@ -76,6 +75,7 @@ pub(crate) async fn run(options: Options) -> ExitCode {
     let judging = tokio::spawn(judge_all(Arc::clone(&trial), listener));
     tokio::select! {
         never = trial.disturb() => match never {},
+        never = outage::befall(&trial) => match never {},
         () = trial.attend() => {}
     }
     judging.abort();
@@ -104,9 +104,9 @@ impl Trial {
         let Some(holder) = self.state().court.holder(Moment::now()) else {
             return;
         };
-        let value: Option<String> = self.ask(&["GET", KEY]).await;
+        let answers = self.members.ask(KEY).await;
         let mut state = self.state();
-        state.court.seen(&holder, value.as_deref(), Moment::now());
+        state.court.seen(&holder, &answers, Moment::now());
     }
 
     /// Lets one thing after the other happen, so that all do in the time there is.
@@ -176,20 +176,9 @@ impl Trial {
 
     /// Nothing stays for good.
     async fn look_for_leftovers(&self) {
-        let keys: Vec<String> = self.ask(&["KEYS", "*"]).await;
-        for key in keys {
-            let left: i64 = self.ask(&["PTTL", &key]).await;
-            if left == -1 {
-                let text = format!("the key {key} was left behind for good");
-                self.state().court.object(text);
-            }
+        for key in self.members.lasting().await {
+            let text = format!("the key {key} was left behind for good");
+            self.state().court.object(text);
         }
-    }
-
-    async fn ask<T: redis::FromRedisValue>(&self, command: &[&str]) -> T {
-        let mut redis = self.redis.clone();
-        let mut words = cmd(command[0]);
-        let answer = words.arg(&command[1..]).query_async(&mut redis).await;
-        answer.expect("the server answers")
     }
 }

@@ -56,6 +56,7 @@ impl RedisServer {
         }
         let mut command = Command::new(version::program());
         command.arg(CONFIG);
+        command.envs(options.environment.iter().cloned());
         Self {
             process: Mutex::new(Process::start(folder, command)),
             password: options.password.clone(),

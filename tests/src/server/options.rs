@@ -1,12 +1,13 @@
 //! What a test may ask of a server.
 
-use std::fmt::Write as _;
+use std::{ffi::OsString, fmt::Write as _};
 
 /// How to start a [`RedisServer`](crate::RedisServer).
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
     pub(crate) password: Option<String>,
     config: Vec<String>,
+    pub(crate) environment: Vec<(String, OsString)>,
 }
 
 impl ServerOptions {
@@ -40,6 +41,13 @@ impl ServerOptions {
     #[must_use]
     pub fn config(mut self, line: &str) -> Self {
         self.config.push(line.to_owned());
+        self
+    }
+
+    /// Sets a variable of its environment, whenever it is started.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.to_owned(), value.into()));
         self
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn new(options: &Options, slots: usize) -> Self {
         Self {
-            court: Court::default(),
+            court: Court::new(options.lease),
             docket: Docket::new(&options.sides, options.seed),
             figures: Figures::new(&options.sides),
             waiting: vec![None; slots],
@@ -41,6 +41,7 @@ impl State {
     /// Prints it all, and says whether it is as it must be.
     pub(crate) fn tell(&self, options: &Options) -> ExitCode {
         println!("\n{}", self.figures.to_markdown());
+        println!("{}", self.figures.of_all());
         let violations = self.court.violations();
         println!("violations: {}", violations.len());
         for violation in violations.iter().take(10) {
@@ -49,7 +50,7 @@ impl State {
         if options.control {
             return ExitCode::from(u8::from(violations.is_empty()));
         }
-        let lacks = self.figures.lacks(options.calm);
+        let lacks = self.figures.lacks(options.calm, options.servers_fail());
         for lack in &lacks {
             println!("not enough: {lack}");
         }
