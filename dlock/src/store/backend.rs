@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::redis::{self, RedisStore, ScriptLoad};
 use super::site::{site, sites};
@@ -135,6 +136,16 @@ impl Store {
         let by = (Instant::now() + timeouts.retry_for, timeouts.connect);
         let store = QuorumStore::open(sites, client, by, timeouts.response).await?;
         Ok(Self::Quorum(store))
+    }
+
+    /// For how long a process that has given a mutex back at the end of its slice stays away from it, for those who poll:
+    /// they are in no line, so that nobody else lets them in.
+    pub(crate) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
+        match self {
+            Self::Memory(..) => None,
+            Self::Redis(store) => store.aside(key, held),
+            Self::Quorum(_) => QuorumStore::aside(),
+        }
     }
 
     /// Carries out one operation; tried again until `deadline` while servers fail. It is asked for when that can take any

@@ -190,6 +190,11 @@ impl QuorumStore {
         Ok(answer)
     }
 
+    /// For how long to stay away from a mutex that was given back: as from other locks.
+    pub(crate) fn aside() -> Option<Duration> {
+        aside()
+    }
+
     async fn inspect(&self, key: &LockKey, deadline: Instant) -> Result<Vec<LockInfo>, Error> {
         let infos = self.quorum.poll(deadline, |member, until| {
             let key = key.clone();

@@ -1,6 +1,7 @@
 //! The store: the rooms, put together.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::call::{Caller, probe};
 use super::env::{Env, RedisOptions, RedisStats};
@@ -58,6 +59,11 @@ impl RedisStore {
             unheard(store.env.options.user());
         }
         Ok(store)
+    }
+
+    /// For how long to stay away from a mutex, given back after so long.
+    pub(crate) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
+        self.caller.aside(key, held)
     }
 
     /// Carries out an operation on a lock.

@@ -85,6 +85,40 @@ async fn who_polls_gets_in_although_clients_pass_it_on_among_themselves() {
     }
 }
 
+/// As long as a process may have a mutex, from task to task, without leaving it free.
+const BUDGET: Duration = Duration::from_secs(5);
+
+#[tokio::test]
+async fn who_polls_gets_in_although_one_process_passes_it_on_among_its_tasks() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let client = connect(&server.url(), "dlock").await;
+    let begun = Arc::new(AtomicUsize::new(0));
+    let mut tasks = Vec::new();
+    for _ in 0..3 {
+        let mutex = client.mutex(&name).expect("a valid name");
+        let begun = Arc::clone(&begun);
+        tasks.push(tokio::spawn(async move {
+            let guard = mutex.lock().await.expect("its turn");
+            begun.fetch_add(1, Ordering::SeqCst);
+            tokio::time::sleep(BUDGET).await;
+            guard.release().await.expect("held to the end");
+        }));
+    }
+    wait_until(LONG, "a task has it", || async {
+        begun.load(Ordering::SeqCst) == 1
+    })
+    .await;
+    let foreign = Foreign::new(&server.url(), &name).await;
+    while !foreign.acquire(LONG).await {
+        tokio::time::sleep(POLL).await;
+    }
+    assert!(begun.load(Ordering::SeqCst) < 3, "all tasks were first");
+    assert!(foreign.release().await);
+    for task in tasks {
+        task.await.expect("no panic");
+    }
+}
+
 /// Longer than a client takes a lock for contended after it has met somebody.
 const CROWDED: Duration = Duration::from_secs(6);
 

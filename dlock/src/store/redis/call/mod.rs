@@ -3,6 +3,7 @@
 //! (`batch.rs`), questions to all (`walk.rs`), and the try at the start (`probe.rs`). Only the store calls; it asks
 //! `topology` where, `node` for a connection, and `wire` what to say.
 
+mod aside;
 mod batch;
 mod caller;
 mod crowds;
