@@ -42,6 +42,15 @@ pub(crate) struct ProcessPlan {
     pub(crate) tasks: Vec<TaskPlan>,
 }
 
+impl ProcessPlan {
+    /// A third of it: where each acquire takes servers longer, many short seeds find more than a few long ones.
+    fn do_less(&mut self) {
+        for task in &mut self.tasks {
+            task.ops.truncate(task.ops.len().div_ceil(3));
+        }
+    }
+}
+
 /// A whole seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {

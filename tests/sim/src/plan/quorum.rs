@@ -36,10 +36,7 @@ impl Plan {
         let fenced = random.one(&[0, 500, 1000]);
         for process in &mut self.processes {
             process.fenced = random.chance(fenced);
-            // Who waits asks all servers again and again: so much less fits into the same time.
-            for task in &mut process.tasks {
-                task.ops.truncate(task.ops.len().div_ceil(3));
-            }
+            process.do_less();
         }
     }
 
