@@ -23,7 +23,7 @@ const FORGOTTEN_MS: i64 = 65_000;
 /// Looks until nothing is left, or it should not be.
 pub(crate) async fn leftovers(
     site: &Site,
-    sampler: &Sampler,
+    samplers: &[&Sampler],
     lease: Duration,
     facts: &Facts,
     verdict: &mut Verdict,
@@ -32,9 +32,11 @@ pub(crate) async fn leftovers(
     if let Some(story) = listened {
         verdict.object("leftovers", story);
     }
-    let held = settles(lease + PLACES + NOTICE, async || held(sampler).await).await;
-    if let Some(story) = held {
-        verdict.object("leftovers", story);
+    for sampler in samplers {
+        let held = settles(lease + PLACES + NOTICE, async || held(sampler).await).await;
+        if let Some(story) = held {
+            verdict.object("leftovers", story);
+        }
     }
     for shard in 0..site.shards() {
         match site.master_of(shard).await {

@@ -99,7 +99,7 @@ mod tests {
                     hold: number,
                     write,
                     owner: None,
-                    token,
+                    token: Some(token),
                 },
             },
             Event {
