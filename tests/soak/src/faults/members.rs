@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock_tests::{Direction, Faults, now_ns};
+use dlock_tests::{Direction, Faults, RedisServer, now_ns};
 use tokio::time::sleep;
 
 use super::Stage;
@@ -33,19 +33,19 @@ pub(super) async fn down(stage: Stage<'_>, who: Members, fall: Fall, lasts: Dura
             cut_off(who.numbers().flat_map(paths).map(between), true, lasts).await;
         }
         Fall::Stops => {
-            servers().for_each(|server| server.pause());
+            servers().for_each(RedisServer::pause);
             stays(stage, who, lasts).await;
-            servers().for_each(|server| server.resume());
+            servers().for_each(RedisServer::resume);
         }
         Fall::Dies => {
-            servers().for_each(|server| server.kill());
+            servers().for_each(RedisServer::kill);
             stays(stage, who, lasts).await;
-            servers().for_each(|server| server.relaunch());
+            servers().for_each(RedisServer::relaunch);
         }
         Fall::DiesForgetting => {
-            servers().for_each(|server| server.kill_and_forget());
+            servers().for_each(RedisServer::kill_and_forget);
             stays(stage, who, lasts).await;
-            servers().for_each(|server| server.relaunch());
+            servers().for_each(RedisServer::relaunch);
         }
     }
 }

@@ -50,9 +50,10 @@ impl System {
             Kind::Plain => Self::Plain(Plain::new(url, lease, care)),
             Kind::Rslock => Self::Rslock(Rslock::new(url, lease)),
             Kind::Dlock => loop {
-                let builder = match is_quorum {
-                    true => Client::builder().quorum(&orders.urls),
-                    false => Client::builder().url(url),
+                let builder = if is_quorum {
+                    Client::builder().quorum(&orders.urls)
+                } else {
+                    Client::builder().url(url)
                 };
                 let built = builder
                     .prefix(PREFIX)
