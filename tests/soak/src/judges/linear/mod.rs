@@ -5,6 +5,7 @@
 mod list;
 mod lock;
 mod search;
+mod times;
 mod tokens;
 
 use self::{
