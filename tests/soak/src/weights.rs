@@ -109,9 +109,9 @@ pub(crate) const MUTEXES: [(u32, Mutexes); 2] = [(4, Mutexes::All), (1, Mutexes:
 
 /// Which locks of a quorum are mutexes.
 pub(crate) const MUTEXES_OF_QUORUMS: [(u32, Mutexes); 3] = [
-    (3, Mutexes::None),
+    (4, Mutexes::None),
     (3, Mutexes::Every2nd),
-    (2, Mutexes::All),
+    (1, Mutexes::All),
 ];
 
 /// So many of a thousand processes ask for tokens of mutexes, each as often.

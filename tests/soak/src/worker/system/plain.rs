@@ -157,7 +157,7 @@ impl Owned {
         command.arg(RELEASE).arg(1).arg(&self.key).arg(self.value);
         match self.plain.send(&command).await? {
             redis::Value::Int(1) => Ok(()),
-            _ => Err("Lost(Removed)".to_owned()),
+            _ => Err("over, without dlock".to_owned()),
         }
     }
 }
