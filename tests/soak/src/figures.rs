@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::Options,
     driver::Outcome,
-    history::{Outcome as Came, Story},
+    history::{Call, Outcome as Came, Story},
     plan::{Kind, Plan},
 };
 
@@ -87,6 +87,9 @@ impl Figures {
         for violation in &verdict.violations {
             self.count("violations", violation.promise, 1);
         }
+        for call in story.calls.iter().filter(|call| call.got().is_some()) {
+            self.count("granted", granted_as(plan, call), 1);
+        }
         for error in errors(story) {
             self.count("errors", &error, 1);
         }
@@ -131,9 +134,9 @@ impl Figures {
 
     pub(crate) fn to_json(&self, options: &Options) -> Value {
         json!({
-            "system": options.kind.name(),
+            "system": options.system(),
             "server": options.server,
-            "topology": options.topology(),
+            "topology": options.topology.name(),
             "seed": options.seed,
             "sums": self.sums,
             "kinds": self.kinds,
@@ -164,6 +167,18 @@ fn file(options: &Options) -> PathBuf {
 
 fn unfinished(options: &Options) -> PathBuf {
     file(options).with_extension("new")
+}
+
+/// What kind of grant a call has got.
+fn granted_as(plan: &Plan, call: &Call) -> &'static str {
+    let process = call.of.process;
+    match plan.taken_as(process, call.lock) {
+        _ if plan.processes[process].system != Kind::Dlock => "without dlock",
+        dlock::Kind::Rw if call.write => "write",
+        dlock::Kind::Rw => "read",
+        dlock::Kind::FencedMutex => "fenced mutex",
+        _ => "mutex",
+    }
 }
 
 /// What callers were told that is neither a lock nor what they had asked for: not now, or not for longer.

@@ -1,6 +1,6 @@
 //! How often what is drawn, but for the load, of which `dlock_load` says so.
 
-use crate::plan::{FaultClass, Theme};
+use crate::plan::{Fall, FaultClass, Mutexes, Theme};
 
 /// What kind of trouble a round mostly has.
 pub(crate) const THEMES: [(u32, Theme); 5] = [
@@ -21,6 +21,17 @@ pub(crate) const NETWORK: [(u32, FaultClass); 8] = [
     (1, FaultClass::Slow),
     (2, FaultClass::Messages),
     (1, FaultClass::Forge),
+];
+
+/// On the way to servers that have nothing to do with one another; nobody waits for messages of theirs.
+pub(crate) const NETWORK_APART: [(u32, FaultClass); 7] = [
+    (4, FaultClass::Partition),
+    (3, FaultClass::Cut),
+    (3, FaultClass::HoldBack),
+    (3, FaultClass::CutAfter),
+    (2, FaultClass::Reset),
+    (2, FaultClass::HalfOpen),
+    (1, FaultClass::Slow),
 ];
 
 /// Of processes.
@@ -44,6 +55,23 @@ pub(crate) const SERVERS: [(u32, FaultClass); 12] = [
     (1, FaultClass::KillSubscribers),
     (1, FaultClass::KillClients),
     (1, FaultClass::Migrate),
+];
+
+/// Of servers that have nothing to do with one another.
+pub(crate) const APART: [(u32, FaultClass); 5] = [
+    (8, FaultClass::Minority),
+    (2, FaultClass::Majority),
+    (2, FaultClass::Full),
+    (1, FaultClass::ScriptFlush),
+    (1, FaultClass::KillClients),
+];
+
+/// How a minority of them fails.
+pub(crate) const FALLS: [(u32, Fall); 4] = [
+    (3, Fall::Stops),
+    (3, Fall::IsCutOff),
+    (3, Fall::Dies),
+    (2, Fall::DiesForgetting),
 ];
 
 /// Of slots, which move or stay after all.
@@ -75,3 +103,19 @@ pub(crate) const RETRY_FOR: [(u32, u64); 3] = [(2, 1000), (3, 3000), (3, 10_000)
 
 /// Long holds keep others waiting in real time: so many ms of them come to one operation, on average, whatever the lease.
 pub(crate) const LONG_HOLDS: u64 = 5;
+
+/// Which locks are mutexes, of a run that is about them.
+pub(crate) const MUTEXES: [(u32, Mutexes); 2] = [(4, Mutexes::All), (1, Mutexes::Every2nd)];
+
+/// Which locks of a quorum are mutexes.
+pub(crate) const MUTEXES_OF_QUORUMS: [(u32, Mutexes); 3] = [
+    (4, Mutexes::None),
+    (3, Mutexes::Every2nd),
+    (1, Mutexes::All),
+];
+
+/// So many of a thousand processes ask for tokens of mutexes, each as often.
+pub(crate) const FENCED: [u32; 4] = [0, 500, 500, 1000];
+
+/// How many processes take mutexes without dlock.
+pub(crate) const OTHERS: [(u32, u64); 3] = [(3, 0), (3, 1), (2, 2)];

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::plan::{Kind, Topology};
+use crate::plan::{Kind, LockKind, Topology};
 
 const USAGE: &str = "\
-Usage: dlock-soak --output FOLDER --seed S --minutes N [--topology single|cluster] [--control plain|rslock]
-                  [--resume] [--round R] [--until-objection] [--quick] [--parent PID]
+Usage: dlock-soak --output FOLDER --seed S --minutes N [--lock rw|mutex|quorum] [--topology single|cluster]
+                  [--control plain|rslock] [--resume] [--round R] [--until-objection] [--quick] [--parent PID]
 
 scripts/soak --help tells more.
 ";
@@ -17,6 +17,7 @@ pub(crate) struct Options {
     pub(crate) seed: u64,
     pub(crate) lasts: Duration,
     pub(crate) topology: Topology,
+    pub(crate) lock: LockKind,
     pub(crate) kind: Kind,
     /// Whether to add to the figures of an earlier run.
     pub(crate) resume: bool,
@@ -45,6 +46,7 @@ impl Options {
             seed: 1,
             lasts: Duration::ZERO,
             topology: Topology::Cluster,
+            lock: LockKind::Rw,
             kind: Kind::Dlock,
             resume: false,
             round: None,
@@ -67,12 +69,11 @@ impl Options {
                     options.lasts = Duration::try_from_secs_f64(60.0 * minutes).ok()?;
                 }
                 "--topology" => {
-                    options.topology = match words.next()? {
-                        "single" => Topology::Single,
-                        "cluster" => Topology::Cluster,
-                        _ => return None,
-                    };
+                    // Which servers a quorum has is no question.
+                    options.topology = Topology::parse(words.next()?)
+                        .filter(|topology| *topology != Topology::Apart)?;
                 }
+                "--lock" => options.lock = LockKind::parse(words.next()?)?,
                 "--control" => {
                     options.kind =
                         Kind::parse(words.next()?).filter(|kind| *kind != Kind::Dlock)?;
@@ -87,23 +88,26 @@ impl Options {
                 _ => return None,
             }
         }
+        if options.lock == LockKind::Quorum {
+            options.topology = Topology::Apart;
+        }
+        let comparable = options.kind == Kind::Dlock || options.lock == LockKind::Rw;
         let complete = !options.output.is_empty() && !options.lasts.is_zero();
-        complete.then_some(options)
+        (complete && comparable).then_some(options)
     }
 
     /// What tells this run from others.
     pub(crate) fn name(&self) -> String {
-        let Self {
-            kind, server, seed, ..
-        } = self;
-        let topology = self.topology();
-        format!("{}-{server}-{topology}-{seed}", kind.name())
+        let Self { server, seed, .. } = self;
+        let topology = self.topology.name();
+        format!("{}-{server}-{topology}-{seed}", self.system())
     }
 
-    pub(crate) fn topology(&self) -> &'static str {
-        match self.topology {
-            Topology::Single => "single",
-            Topology::Cluster => "cluster",
+    /// What is tried.
+    pub(crate) fn system(&self) -> String {
+        match self.lock {
+            LockKind::Rw => self.kind.name().to_owned(),
+            lock => format!("{}-{}", self.kind.name(), lock.name()),
         }
     }
 }

@@ -81,9 +81,9 @@ fn table(options: &Options, figures: &Figures) -> String {
     row(
         &format!(
             "{} on {}, {}",
-            options.kind.name(),
+            options.system(),
             options.server,
-            options.topology()
+            options.topology.name()
         ),
         &"",
     );

@@ -23,11 +23,19 @@ pub(crate) struct Loss {
     pub(crate) deposed: Option<usize>,
 }
 
+/// No majority of a quorum was there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outage {
+    pub(crate) from: u64,
+    pub(crate) until: u64,
+}
+
 /// All that is known of a round besides the histories.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) faults: BTreeMap<&'static str, u64>,
     pub(crate) losses: Vec<Loss>,
+    pub(crate) outages: Vec<Outage>,
     /// How long locks of a shard could not be had after its master had stopped to serve.
     pub(crate) gaps_ms: Vec<u64>,
     /// For people.

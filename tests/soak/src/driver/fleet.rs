@@ -47,19 +47,19 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// Starts a worker for each process of the plan; `url` is what each connects to.
+    /// Starts a worker for each process of the plan; `urls` are what each connects to.
     pub(crate) fn start(
         plan: &Plan,
         folder: &Path,
         resource: &Path,
-        url: impl Fn(usize) -> String,
+        urls: impl Fn(usize) -> Vec<String>,
     ) -> Self {
         let draw: Draw = plan.draw;
         let orders = |process| Orders {
             draw,
             process,
             life: 0,
-            url: url(process),
+            urls: urls(process),
             journal: String::new(),
             resource: resource.display().to_string(),
         };

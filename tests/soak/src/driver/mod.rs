@@ -19,7 +19,7 @@ use std::{
 
 use self::round::{Times, round};
 pub(crate) use self::{
-    facts::{Facts, Known, Loss},
+    facts::{Facts, Known, Loss, Outage},
     fleet::Fleet,
     resource::Updates,
     round::Outcome,
@@ -89,6 +89,7 @@ async fn run(options: &Options, folder: &Path) -> ExitCode {
             seed: options.seed,
             round: options.round.unwrap_or(figures.sum("rounds")),
             topology: options.topology,
+            lock: options.lock,
             kind: options.kind,
         };
         let plan = Plan::draw(draw);

@@ -21,11 +21,13 @@ use crate::{
     faults::{self, Stage},
     history::Story,
     judges::{self, Verdict, leftovers},
-    plan::{Kind, Plan, Track, lock_count},
+    plan::{Kind, Mutexes, Plan, Track, lock_count},
 };
 
 /// What passes between looks at histories that still go on.
 const BETWEEN_JUDGES: Duration = Duration::from_secs(1);
+/// How much later than its lease something is over.
+const SLACK: Duration = Duration::from_secs(1);
 
 /// How a round's time is spent.
 #[derive(Debug, Clone, Copy)]
@@ -63,11 +65,11 @@ pub(crate) async fn round(plan: &Plan, times: Times, folder: &Path) -> Outcome {
     let facts = Facts::default();
     let mut verdict = Verdict::default();
     let sampler = match plan.draw.kind {
-        Kind::Dlock => Some(Sampler::new(&site, lock_count(plan)).await),
+        Kind::Dlock => Some(Sampler::new(&site, plan).await),
         Kind::Plain | Kind::Rslock => None,
     };
     let sampler = sampler.map(|sampler| sampler.expect("the servers are up"));
-    let fleet = Fleet::start(plan, folder, &socket, |process| site.url(Some(process)));
+    let fleet = Fleet::start(plan, folder, &socket, |process| site.urls(Some(process)));
     let stage = Stage {
         plan,
         site: &site,
@@ -81,9 +83,14 @@ pub(crate) async fn round(plan: &Plan, times: Times, folder: &Path) -> Outcome {
     };
     if let Some(sampler) = &sampler {
         let lease = Duration::from_millis(plan.longest_lease());
-        leftovers(&site, sampler, lease, &facts, &mut verdict).await;
-        // It is no part of what is tried.
-        let _ = sampler.client.shutdown().await;
+        let members = Sampler::of_members(&site, plan).await;
+        let members = members.expect("the servers are up");
+        let all: Vec<&Sampler> = members.iter().chain([sampler]).collect();
+        leftovers(&site, &all, lease, &facts, &mut verdict).await;
+        for sampler in all {
+            // It is no part of what is tried.
+            let _ = sampler.client.shutdown().await;
+        }
     }
     let (known, story) = (facts.take(), fleet.story());
     let updates = resource.updates();
@@ -103,14 +110,14 @@ pub(crate) async fn round(plan: &Plan, times: Times, folder: &Path) -> Outcome {
 }
 
 fn to_judge<'r>(
-    plan: &Plan,
+    plan: &'r Plan,
     story: &'r Story,
     known: &'r Known,
     updates: &'r Updates,
     calm: &'r [Vec<Sample>],
 ) -> judges::Round<'r> {
     judges::Round {
-        kind: plan.draw.kind,
+        plan,
         locks: lock_count(plan),
         lease: plan.longest_lease() * dlock_load::MS,
         story,
@@ -151,7 +158,7 @@ async fn act(
     stage.site.mend(stage.facts, stage.fleet.len()).await;
     stage.facts.tell("all is well again");
     if stage.sampler.is_some() && enough.get().is_none() {
-        sleep(scaled(times.settling)).await;
+        sleep(settling(stage.plan, times)).await;
         calm.push(look(stage, times.after).await);
     }
     let longest = Duration::from_millis(stage.plan.longest_lease());
@@ -178,6 +185,15 @@ async fn objections(stage: Stage<'_>, resource: &Resource, calm: &[Vec<Sample>])
         }
         objected = objects;
         sleep(BETWEEN_JUDGES).await;
+    }
+}
+
+/// Until what faults have left is over. A copy of a request for a mutex that comes late takes it for nobody, for a lease.
+fn settling(plan: &Plan, times: Times) -> Duration {
+    let lease = Duration::from_millis(plan.longest_lease());
+    match plan.mutexes {
+        Mutexes::None => scaled(times.settling),
+        Mutexes::Every2nd | Mutexes::All => scaled(times.settling).max(lease + SLACK),
     }
 }
 

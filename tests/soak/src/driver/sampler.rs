@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use dlock::{Client, LockInfo, RwLock};
+use dlock::{Client, Error, LockInfo, Mutex, RwLock};
 use dlock_tests::now_ns;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::site::Site;
-use crate::plan::{PREFIX, lock_name};
+use crate::plan::{PREFIX, Plan, lock_count, name_as};
 
 const EVERY: Duration = Duration::from_millis(10);
 const ANSWER: Duration = Duration::from_secs(5);
@@ -25,18 +25,58 @@ pub(crate) struct Sample {
 #[derive(Debug)]
 pub(crate) struct Sampler {
     pub(crate) client: Client,
-    pub(crate) locks: Vec<RwLock>,
+    pub(crate) locks: Vec<Looked>,
+}
+
+/// What is looked at.
+#[derive(Debug)]
+pub(crate) enum Looked {
+    Rw(RwLock),
+    Mutex(Mutex),
+}
+
+impl Looked {
+    pub(crate) async fn inspect(&self) -> Result<LockInfo, Error> {
+        match self {
+            Self::Rw(lock) => lock.inspect().await,
+            Self::Mutex(lock) => lock.inspect().await,
+        }
+    }
 }
 
 impl Sampler {
-    pub(crate) async fn new(site: &Site, locks: usize) -> Result<Self, dlock::Error> {
-        let client = Client::builder()
-            .url(site.url(None))
-            .prefix(PREFIX)
-            .name("observer");
-        let client = client.build().await?;
-        let locks = (0..locks).map(|lock| client.rw_lock(lock_name(lock)));
-        let locks = locks.collect::<Result<_, _>>()?;
+    pub(crate) async fn new(site: &Site, plan: &Plan) -> Result<Self, Error> {
+        Self::at(&site.urls(None), plan).await
+    }
+
+    /// One who looks at each server of a quorum; nobody where there is none.
+    pub(crate) async fn of_members(site: &Site, plan: &Plan) -> Result<Vec<Self>, Error> {
+        let mut all = Vec::new();
+        let urls = site.urls(None);
+        if urls.len() > 1 {
+            for url in urls {
+                all.push(Self::at(&[url], plan).await?);
+            }
+        }
+        Ok(all)
+    }
+
+    async fn at(urls: &[String], plan: &Plan) -> Result<Self, Error> {
+        let builder = match urls {
+            [only] => Client::builder().url(only),
+            members => Client::builder().quorum(members),
+        };
+        let client = builder.prefix(PREFIX).name("observer").build().await?;
+        let look_at = |lock: usize| {
+            Ok::<_, Error>(if plan.mutexes.has(lock) {
+                Looked::Mutex(client.mutex(name_as(dlock::Kind::Mutex, lock))?)
+            } else {
+                Looked::Rw(client.rw_lock(name_as(dlock::Kind::Rw, lock))?)
+            })
+        };
+        let locks = (0..lock_count(plan))
+            .map(look_at)
+            .collect::<Result<_, _>>()?;
         Ok(Self { client, locks })
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use dlock_tests::{
     ClusterOptions, FaultProxy, Faults, ProxiedCluster, RedisServer, ServerOptions, scaled,
 };
+use futures_util::future::join_all;
 use redis::Value;
 use tokio::time::sleep;
 
@@ -12,7 +13,7 @@ use super::{
     facts::Facts,
     homes::{Homes, SHARDS},
 };
-use crate::plan::{Plan, Topology, lock_count};
+use crate::plan::{MEMBERS, Plan, Topology, lock_count};
 
 /// What servers must manage after everything.
 const HEALING: Duration = Duration::from_secs(40);
@@ -24,9 +25,12 @@ enum Servers {
         proxy: FaultProxy,
     },
     Cluster(ProxiedCluster),
+    /// They have nothing to do with one another.
+    Apart(Vec<(RedisServer, FaultProxy)>),
 }
 
-/// Servers by number: of a cluster, a shard's master and its replica are as far apart as there are shards.
+/// Servers by number: of a cluster, a shard's master and its replica are as far apart as there are shards. Of a quorum, each
+/// is a shard of its own, as far as what happens to it goes.
 #[derive(Debug)]
 pub(crate) struct Site {
     servers: Servers,
@@ -74,6 +78,18 @@ impl Site {
                     SHARDS,
                 )
             }
+            Topology::Apart => {
+                let start = |_| RedisServer::start_with(&options);
+                let servers = join_all((0..MEMBERS).map(start)).await;
+                let proxied = |server: RedisServer| {
+                    let proxy = FaultProxy::start(server.addr());
+                    (server, proxy)
+                };
+                (
+                    Servers::Apart(servers.into_iter().map(proxied).collect()),
+                    MEMBERS,
+                )
+            }
         };
         Self {
             servers,
@@ -82,24 +98,23 @@ impl Site {
         }
     }
 
-    /// What a process connects to; nothing for who watches.
-    pub(crate) fn url(&self, process: Option<usize>) -> String {
-        let url = match &self.servers {
-            Servers::Single { proxy, .. } => proxy.url(),
-            Servers::Cluster(cluster) => cluster.url(),
+    /// What a process connects to; nothing for who watches. Several are a quorum.
+    pub(crate) fn urls(&self, process: Option<usize>) -> Vec<String> {
+        let urls = match &self.servers {
+            Servers::Single { proxy, .. } => vec![proxy.url()],
+            Servers::Cluster(cluster) => vec![cluster.url()],
+            Servers::Apart(members) => members.iter().map(|(_, proxy)| proxy.url()).collect(),
         };
-        match process {
-            None => url,
-            Some(process) => {
-                url.replacen("redis://", &format!("redis://{}:soak@", user(process)), 1)
-            }
-        }
+        let login = process.map_or(String::new(), |process| format!("{}:soak@", user(process)));
+        let with_login = |url: String| url.replacen("redis://", &format!("redis://{login}"), 1);
+        urls.into_iter().map(with_login).collect()
     }
 
     pub(crate) fn len(&self) -> usize {
         match &self.servers {
             Servers::Single { .. } => 1,
             Servers::Cluster(cluster) => cluster.cluster().len(),
+            Servers::Apart(members) => members.len(),
         }
     }
 
@@ -111,13 +126,14 @@ impl Site {
         match &self.servers {
             Servers::Single { server, .. } => server,
             Servers::Cluster(cluster) => cluster.cluster().node(number),
+            Servers::Apart(members) => &members[number].0,
         }
     }
 
     /// A cluster's name of a server.
     pub(crate) fn id(&self, number: usize) -> Option<&str> {
         match &self.servers {
-            Servers::Single { .. } => None,
+            Servers::Single { .. } | Servers::Apart(_) => None,
             Servers::Cluster(cluster) => Some(cluster.cluster().id(number)),
         }
     }
@@ -127,6 +143,7 @@ impl Site {
         match &self.servers {
             Servers::Single { .. } => Some(0),
             Servers::Cluster(cluster) => cluster.cluster().owner(slot).await,
+            Servers::Apart(_) => None,
         }
     }
 
@@ -135,6 +152,7 @@ impl Site {
         let proxy = match &self.servers {
             Servers::Single { proxy, .. } => proxy,
             Servers::Cluster(cluster) => cluster.proxy(node),
+            Servers::Apart(members) => &members[node].1,
         };
         proxy.of_user(&user(process))
     }
@@ -174,7 +192,10 @@ impl Site {
         let all_live = (0..self.len()).all(|number| self.node(number).is_live());
         all_live
             && match &self.servers {
-                Servers::Single { server, .. } => server.command(&["PING"]).await.is_ok(),
+                Servers::Single { .. } | Servers::Apart(_) => {
+                    let roles = join_all((0..self.len()).map(|number| self.role(number))).await;
+                    roles.iter().all(Option::is_some)
+                }
                 Servers::Cluster(cluster) => cluster.cluster().is_ok().await,
             }
     }

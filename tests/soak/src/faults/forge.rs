@@ -7,7 +7,6 @@ use dlock_tests::now_ns;
 use tokio::time::sleep;
 
 use super::Stage;
-use crate::plan::key_of;
 
 /// Tells everybody who waits, and a few moments later again; whether there was somebody to tell.
 pub(super) async fn happens(stage: Stage<'_>, lock: usize, times: u32) -> bool {
@@ -29,7 +28,7 @@ async fn tell(stage: Stage<'_>, lock: usize) -> Option<bool> {
     let token = clock.ok()?.as_micros();
     for waiter in &info.waiters {
         let client = waiter.id.rsplit_once('/').map_or("", |(client, _)| client);
-        let channel = format!("{}:{client}", key_of(lock).replacen("soak:", "soak~c:", 1));
+        let channel = format!("{}:{client}", stage.plan.channel_of(lock));
         // As long as those are that it cannot know.
         let nonce = now_ns() & 0x00ff_ffff_ffff_ffff;
         let message = format!("{} {nonce} {token}", waiter.id);

@@ -1,6 +1,7 @@
 //! What goes wrong: each fault is begun and ended here. Faults of a track follow each other; tracks meet.
 
 mod forge;
+mod members;
 mod network;
 mod processes;
 mod servers;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use dlock_tests::{Direction, Faults, scaled};
 use tokio::time::{sleep, timeout};
 
-use super::{Stage, forge};
-use crate::plan::{Fault, PREFIX};
+use super::{Stage, forge, members};
+use crate::plan::{Fault, PREFIX, Topology};
 
 /// How long the delivery of requests that were held back may take.
 const DELIVERY: Duration = Duration::from_secs(3);
@@ -81,17 +81,23 @@ pub(super) async fn happens(stage: Stage<'_>, fault: &Fault) -> bool {
             sleep(lasts).await;
             all().for_each(|faults| faults.drop_pushes(false));
         }
+        Fault::Partition {
+            process,
+            from,
+            resets,
+            lasts,
+        } => members::partition(stage, process, from, resets, lasts).await,
         Fault::Forge { lock, times } => return forge::happens(stage, lock, times).await,
         _ => return false,
     }
     true
 }
 
-/// Mostly the server that is asked: the master that has one of the locks.
+/// Mostly the server that is asked, if it is just one: the master that has one of the locks.
 async fn between(stage: Stage<'_>, process: usize, node: usize) -> Faults {
     let site = stage.site;
     let any = node / 4 % site.len();
-    if node.is_multiple_of(4) {
+    if node.is_multiple_of(4) || stage.plan.draw.topology == Topology::Apart {
         return site.between(process, any);
     }
     let (_, shard) = site.homes.of(node % stage.plan.locks);

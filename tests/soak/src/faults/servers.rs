@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock_tests::now_ns;
 use tokio::time::sleep;
 
-use super::{Stage, slots, takeover};
+use super::{Stage, members, slots, takeover};
 use crate::plan::{Fault, key_of};
 
 /// Whether it could be done. Afterwards all is well again, as far as it can be.
@@ -31,6 +31,10 @@ async fn begins(stage: Stage<'_>, fault: &Fault) -> bool {
             call_off,
         } => slots::migrate(stage, lock, to, steps, call_off).await,
         Fault::Evict { lock } => evict(stage, lock).await,
+        Fault::Down { who, fall, lasts } => {
+            members::down(stage, who, fall, lasts).await;
+            true
+        }
         Fault::Restart { node, .. }
         | Fault::Sleep { node, .. }
         | Fault::Full { node, .. }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dlock_load::Patience;
+
 /// A process: its number in the plan, and how often it has been started before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Who {
@@ -23,6 +25,7 @@ pub(crate) struct Call {
     pub(crate) lock: usize,
     pub(crate) write: bool,
     pub(crate) owner: Option<usize>,
+    pub(crate) patience: Patience,
     /// Whether it asks for others, too, and returns when it has all.
     pub(crate) several: bool,
     pub(crate) asked: u64,
@@ -46,7 +49,8 @@ pub(crate) enum Outcome {
 #[derive(Debug, Clone)]
 pub(crate) struct Got {
     pub(crate) since: u64,
-    pub(crate) token: u64,
+    /// Plain mutexes have none.
+    pub(crate) token: Option<u64>,
     /// The last moment at which its caller was told that it still holds it; nothing if it was told so at no time.
     pub(crate) last: Option<u64>,
     /// When its caller gave it up.
@@ -84,7 +88,11 @@ impl fmt::Display for Call {
             Outcome::Unknown => Ok(()),
             Outcome::Not { at, why } => write!(f, ", {why} at {}", Seconds(*at)),
             Outcome::Got(got) => {
-                write!(f, ", token {} at {}", got.token, Seconds(got.since))?;
+                match got.token {
+                    Some(token) => write!(f, ", token {token}")?,
+                    None => write!(f, ", granted")?,
+                }
+                write!(f, " at {}", Seconds(got.since))?;
                 if let Some(last) = got.last {
                     write!(f, ", believed until {}", Seconds(last))?;
                 }

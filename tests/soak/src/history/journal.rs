@@ -3,7 +3,7 @@
 //! | line | means |
 //! |---|---|
 //! | `A at id lock r\|w owner patience` | a call begins; `owner` is `-` for none, and `+` follows if it is for several locks |
-//! | `G at id token 0\|1` | it has the lock; whether `check()` says so |
+//! | `G at id token 0\|1` | it has the lock, `-` for no token; whether `check()` says so |
 //! | `N at id why` | it returns without |
 //! | `Y at id` | it still believes in it |
 //! | `E at id last` | it gives it up, and believed in it until `last` |
@@ -70,8 +70,9 @@ impl Journal {
     }
 
     /// It has the lock since `at`.
-    pub(crate) fn got(&self, at: u64, id: u64, token: u64, believed: bool) {
+    pub(crate) fn got(&self, at: u64, id: u64, token: Option<u64>, believed: bool) {
         let believed = u8::from(believed);
+        let token = token.map_or("-".to_owned(), |token| token.to_string());
         self.write(format_args!("G {at} {id} {token} {believed}\n"));
     }
 

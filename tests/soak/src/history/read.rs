@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, fs, path::Path};
 
+use dlock_load::Patience;
+
 use super::call::{Call, Got, Outcome, Who};
 
 /// All that was written down.
@@ -46,6 +48,7 @@ fn add(
                 lock: words.get(3)?.parse().ok()?,
                 write: *words.get(4)? == "w",
                 owner: words.get(5)?.parse().ok(),
+                patience: patience(words.get(6)?.trim_end_matches('+'))?,
                 several: words.get(6)?.ends_with('+'),
                 asked: at,
                 outcome: Outcome::Unknown,
@@ -62,7 +65,7 @@ fn add(
                 ("G", outcome) => {
                     *outcome = Outcome::Got(Got {
                         since: at,
-                        token: number(3)?,
+                        token: number(3),
                         last: (number(4)? == 1).then_some(at),
                         ended: None,
                         released: None,
@@ -81,4 +84,12 @@ fn add(
         }
     }
     Some(())
+}
+
+fn patience(word: &str) -> Option<Patience> {
+    match word {
+        "try" => Some(Patience::Try),
+        "forever" => Some(Patience::Forever),
+        long => long.parse().ok().map(Patience::For),
+    }
 }

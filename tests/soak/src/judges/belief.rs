@@ -57,6 +57,7 @@ fn overlaps<'c>(calls: &'c [Call], lock: usize) -> Vec<[Belief<'c>; 2]> {
 pub(super) mod tests {
     use super::overlaps;
     use crate::history::{Call, Got, Outcome, Who};
+    use dlock_load::Patience;
 
     /// A call that asked at `asked`, and believed in the lock in between.
     pub(crate) fn call(write: bool, asked: u64, since: u64, last: u64, token: u64) -> Call {
@@ -69,11 +70,12 @@ pub(super) mod tests {
             lock: 0,
             write,
             owner: None,
+            patience: Patience::Forever,
             several: false,
             asked,
             outcome: Outcome::Got(Got {
                 since,
-                token,
+                token: Some(token),
                 last: Some(last),
                 ended: Some(last),
                 released: None,

@@ -7,6 +7,7 @@ mod known;
 mod leftovers;
 mod linear;
 mod order;
+mod outage;
 mod patience;
 mod tokens;
 
@@ -16,8 +17,8 @@ use self::excuses::Excuses;
 pub(crate) use self::leftovers::leftovers;
 use crate::{
     driver::{Known, Sample, Updates},
-    history::Story,
-    plan::Kind,
+    history::{Call, Story},
+    plan::{Kind, LockKind, Plan},
 };
 
 /// A promise that was not kept.
@@ -49,7 +50,7 @@ impl Verdict {
 /// What is judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round<'r> {
-    pub(crate) kind: Kind,
+    pub(crate) plan: &'r Plan,
     pub(crate) locks: usize,
     /// The longest lease (ns).
     pub(crate) lease: u64,
@@ -60,6 +61,14 @@ pub(crate) struct Round<'r> {
     pub(crate) calm: &'r [Vec<Sample>],
 }
 
+impl Round<'_> {
+    /// A call's token, if it has one that says anything about the order: readers' of a quorum do not.
+    fn token(&self, call: &Call) -> Option<u64> {
+        let says = call.write || self.plan.draw.lock != LockKind::Quorum;
+        call.got()?.token.filter(|_| says)
+    }
+}
+
 /// Asks all judges.
 pub(crate) fn judge(round: Round<'_>) -> Verdict {
     let mut verdict = Verdict::default();
@@ -68,7 +77,8 @@ pub(crate) fn judge(round: Round<'_>) -> Verdict {
     for story in &round.updates.stories {
         verdict.object("fence", story.clone());
     }
-    if round.kind == Kind::Dlock {
+    if round.plan.draw.kind == Kind::Dlock {
+        outage::judge(round, &mut verdict);
         tokens::judge(round, &excuses, &mut verdict);
         linear::judge(round, &excuses, &mut verdict);
         for samples in round.calm {
@@ -86,9 +96,10 @@ pub(crate) fn object_already(round: Round<'_>) -> bool {
     let mut verdict = Verdict::default();
     let excuses = Excuses::of(round);
     belief::judge(round, &excuses, &mut verdict);
-    if round.kind != Kind::Dlock {
+    if round.plan.draw.kind != Kind::Dlock {
         return !verdict.violations.is_empty() && round.updates.lost_without_fence > 0;
     }
+    outage::judge(round, &mut verdict);
     tokens::judge(round, &excuses, &mut verdict);
     for samples in round.calm {
         order::judge(samples, &round.story.stalls, &mut verdict);

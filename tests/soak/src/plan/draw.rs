@@ -5,7 +5,10 @@ use std::time::Duration;
 use dlock_load::{Ending, MS, Op, Patience, Random, SECOND, Shape};
 use dlock_tests::Direction;
 
-use super::{Draw, Fault, FaultClass, Kind, Plan, ProcessPlan, TaskPlan, Theme, Topology, Track};
+use super::{
+    Draw, Fault, FaultClass, Kind, Members, Mutexes, Plan, ProcessPlan, TaskPlan, Theme, Topology,
+    Track, quorum,
+};
 use crate::weights;
 
 impl Plan {
@@ -20,12 +23,16 @@ impl Plan {
             lossy: random.chance(weights::LOSSY),
             theme: random.weighted(&weights::THEMES),
             locks: random.weighted(&weights::LOCKS),
+            mutexes: Mutexes::None,
             processes: Vec::new(),
         };
-        if draw.topology == Topology::Single && plan.theme == Theme::Slots {
+        if draw.topology != Topology::Cluster && plan.theme == Theme::Slots {
             plan.theme = Theme::Servers;
         }
+        // A majority keeps what a minority loses.
+        plan.lossy &= draw.topology != Topology::Apart;
         plan.processes = processes(draw);
+        plan.add_mutexes();
         plan
     }
 }
@@ -46,6 +53,8 @@ fn processes(draw: Draw) -> Vec<ProcessPlan> {
         let tasks = (0..shape.tasks(random)).map(task).collect();
         let response_timeout = random.weighted(&weights::RESPONSE_TIMEOUTS);
         ProcessPlan {
+            system: draw.kind,
+            mutexes_as: dlock::Kind::Mutex,
             // Mostly all have the same.
             lease: if random.chance(200) {
                 random.weighted(&weights::LEASES)
@@ -63,13 +72,14 @@ fn processes(draw: Draw) -> Vec<ProcessPlan> {
 }
 
 /// Makes an operation fit for real time, and for what the locks can do.
-pub(super) fn temper(mut op: Op, plan: &Plan, lease: u64, mut random: Random) -> Op {
+pub(super) fn temper(mut op: Op, plan: &Plan, of: &ProcessPlan, mut random: Random) -> Op {
     // Two in a hundred operations hold for about a lease.
-    let may_be_long = random.within(0, 2 * lease / 100) < weights::LONG_HOLDS;
+    let may_be_long = random.within(0, 2 * of.lease / 100) < weights::LONG_HOLDS;
     if op.hold > 100 * MS && !may_be_long {
         op.hold /= 50;
     }
-    if plan.draw.kind != Kind::Dlock {
+    plan.fit(&mut op, of.system);
+    if of.system != Kind::Dlock {
         op.locks.truncate(1);
         op.write = true;
         op.owner = None;
@@ -108,10 +118,13 @@ pub(crate) fn fault(plan: &Plan, track: Track, number: u64) -> (Duration, Fault)
 }
 
 fn class(plan: &Plan, track: Track, random: &mut Random) -> FaultClass {
+    let apart = plan.draw.topology == Topology::Apart;
     loop {
         let class = match (track, plan.theme) {
+            (Track::Network, _) if apart => random.weighted(&weights::NETWORK_APART),
             (Track::Network, _) => random.weighted(&weights::NETWORK),
             (Track::Processes, _) => random.weighted(&weights::PROCESSES),
+            (Track::Servers, _) if apart => random.weighted(&weights::APART),
             (Track::Servers, Theme::Slots) => random.weighted(&weights::SLOTS),
             (Track::Servers, _) => random.weighted(&weights::SERVERS),
         };
@@ -132,7 +145,7 @@ fn class(plan: &Plan, track: Track, random: &mut Random) -> FaultClass {
 }
 
 /// From a moment to some seconds.
-fn a_while(random: &mut Random, to: u64) -> Duration {
+pub(super) fn a_while(random: &mut Random, to: u64) -> Duration {
     Duration::from_nanos(random.scaled(MS, to))
 }
 
@@ -173,6 +186,12 @@ fn draw(plan: &Plan, track: Track, random: &mut Random) -> Fault {
             lock: random.below(plan.locks),
             times: u32::try_from(random.within(1, 60)).unwrap_or(1),
         },
+        FaultClass::Partition => Fault::Partition {
+            process,
+            from: Members::any(random),
+            resets: random.chance(500),
+            lasts,
+        },
         FaultClass::Pause => Fault::Pause { process, lasts },
         FaultClass::Crash => Fault::Crash {
             process,
@@ -209,6 +228,15 @@ fn server_fault(plan: &Plan, class: FaultClass, random: &mut Random, lasts: Dura
             node,
             lasts: short(random, 3 * SECOND),
         },
+        FaultClass::Minority => {
+            let who = Members::few(random);
+            let (fall, lasts) = quorum::few_fall(plan, random, lasts);
+            Fault::Down { who, fall, lasts }
+        }
+        FaultClass::Majority => {
+            let (who, fall, lasts) = quorum::many_fall(plan, random);
+            Fault::Down { who, fall, lasts }
+        }
         FaultClass::Failover => Fault::Failover {
             node,
             dies: random.chance(500),

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use dlock_tests::Direction;
 
+use super::{Fall, Members};
+
 /// What kind of trouble a round mostly has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theme {
@@ -49,6 +51,9 @@ pub(crate) enum FaultClass {
     KillClients,
     Migrate,
     CallOff,
+    Partition,
+    Minority,
+    Majority,
 }
 
 /// One fault. Processes, servers and locks are named by any number, modulo how many there are.
@@ -160,6 +165,19 @@ pub(crate) enum Fault {
         steps: [Duration; 3],
         call_off: bool,
     },
+    /// A process is cut off from some servers of a quorum.
+    Partition {
+        process: usize,
+        from: Members,
+        resets: bool,
+        lasts: Duration,
+    },
+    /// Some servers of a quorum fail.
+    Down {
+        who: Members,
+        fall: Fall,
+        lasts: Duration,
+    },
 }
 
 impl Fault {
@@ -191,6 +209,15 @@ impl Fault {
             Self::KillConnections { .. } => "CLIENT KILL",
             Self::Migrate { call_off, .. } if *call_off => "migration called off",
             Self::Migrate { .. } => "migration",
+            Self::Partition { from, .. } if from.is_majority() => "cut off from a majority",
+            Self::Partition { .. } => "cut off from a minority",
+            Self::Down { who, .. } if who.is_majority() => "majority down",
+            Self::Down { fall, .. } => match fall {
+                Fall::Stops => "minority stopped (SIGSTOP)",
+                Fall::IsCutOff => "minority cut off",
+                Fall::Dies => "minority killed, back with data",
+                Fall::DiesForgetting => "minority killed, back without data after a lease",
+            },
         }
     }
 }

@@ -2,12 +2,16 @@
 
 mod draw;
 mod fault;
+mod mutexes;
+mod quorum;
 
 use dlock_load::{Op, Random, Shape};
 
 pub(crate) use self::{
     draw::fault,
     fault::{Fault, FaultClass, Theme, Track},
+    mutexes::{LockKind, Mutexes},
+    quorum::{Fall, MEMBERS, Members},
 };
 
 /// What kind of servers.
@@ -17,6 +21,24 @@ pub(crate) enum Topology {
     Single,
     /// Three masters with a replica each.
     Cluster,
+    /// Five that have nothing to do with one another.
+    Apart,
+}
+
+impl Topology {
+    const ALL: [Self; 3] = [Self::Single, Self::Cluster, Self::Apart];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Cluster => "cluster",
+            Self::Apart => "apart",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// Which locks are tried.
@@ -50,6 +72,7 @@ pub(crate) struct Draw {
     pub(crate) seed: u64,
     pub(crate) round: u64,
     pub(crate) topology: Topology,
+    pub(crate) lock: LockKind,
     pub(crate) kind: Kind,
 }
 
@@ -64,6 +87,10 @@ pub(crate) struct TaskPlan {
 /// One process. Times are in ms.
 #[derive(Debug, Clone)]
 pub(crate) struct ProcessPlan {
+    /// What it takes locks with.
+    pub(crate) system: Kind,
+    /// Whether it asks for tokens of mutexes.
+    pub(crate) mutexes_as: dlock::Kind,
     pub(crate) lease: u64,
     pub(crate) response_timeout: u64,
     pub(crate) retry_for: u64,
@@ -81,6 +108,7 @@ pub(crate) struct Plan {
     pub(crate) lossy: bool,
     pub(crate) theme: Theme,
     pub(crate) locks: usize,
+    pub(crate) mutexes: Mutexes,
     pub(crate) processes: Vec<ProcessPlan>,
 }
 
@@ -101,9 +129,20 @@ impl Plan {
         draw::temper(
             op,
             self,
-            lease,
+            &self.processes[process],
             self.draw.random("temper", task.number << 32 | number),
         )
+    }
+
+    /// What stands before a client in the name of a lock's channel.
+    pub(crate) fn channel_of(&self, lock: usize) -> String {
+        let key = key_of(lock);
+        let name = key.strip_prefix(PREFIX).unwrap_or(&key);
+        if self.mutexes.has(lock) {
+            format!("{PREFIX}~c~m::{key}")
+        } else {
+            format!("{PREFIX}~c{name}")
+        }
     }
 
     /// The longest lease, in ms.
@@ -118,18 +157,26 @@ pub(crate) fn lock_count(plan: &Plan) -> usize {
     plan.locks.max(4)
 }
 
-/// A lock's name. Some share a slot.
-pub(crate) fn lock_name(number: usize) -> String {
+/// A read/write lock's name. Some share a slot.
+fn lock_name(number: usize) -> String {
     match number % 3 {
         1 => format!("{{shared}}:{number}"),
         _ => format!("lock:{number}"),
     }
 }
 
+/// A lock's name, as clients of dlock have it: a mutex is called by its key.
+pub(crate) fn name_as(kind: dlock::Kind, number: usize) -> String {
+    match kind {
+        dlock::Kind::Rw => lock_name(number),
+        _ => key_of(number),
+    }
+}
+
 /// The prefix of everything.
 pub(crate) const PREFIX: &str = "soak";
 
-/// The key of a lock.
+/// The key of a lock, of whichever kind.
 pub(crate) fn key_of(number: usize) -> String {
     key_named(&lock_name(number))
 }

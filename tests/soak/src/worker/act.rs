@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     history::Journal,
-    plan::{Plan, TaskPlan, lock_name},
+    plan::{Plan, TaskPlan, name_as},
 };
 
 /// So many calls are enough for a history: a process that passes a lock on in memory would fill the disk.
@@ -55,6 +55,11 @@ impl Work {
         self.plan.processes[self.process].tasks.clone()
     }
 
+    /// A lock, and as what it is taken.
+    pub(super) fn lock(&self, lock: usize) -> (usize, dlock::Kind) {
+        (lock, self.plan.taken_as(self.process, lock))
+    }
+
     /// Begins nothing new from now on.
     pub(super) fn stop(&self) {
         self.stop.set(true);
@@ -86,7 +91,9 @@ async fn act(work: &Work, op: Op) {
     let id = work
         .journal
         .asks(lock, op.write, op.owner, op.patience, false);
-    let asking = work.system.ask(lock, op.write, op.owner, op.patience);
+    let asking = work
+        .system
+        .ask(work.lock(lock), op.write, op.owner, op.patience);
     let outcome = CutShort::new(asking, op.cancel).await;
     if let Some(guard) = heard(work, &[id], outcome).await {
         hold(Holding::new(work, &op, lock, op.write, id, guard), &op).await;
@@ -112,8 +119,11 @@ async fn heard<T>(work: &Work, ids: &[u64], outcome: Option<Result<Option<T>, Wh
 /// Asks for several locks through the attribute.
 async fn several(work: &Work, client: &Client, op: &Op) {
     let mode = if op.write { Mode::Write } else { Mode::Read };
-    let names = op.locks.iter().map(|lock| lock_name(*lock));
-    let request = Request::each(names, "several", mode).client(client);
+    let (_, kind) = work.lock(op.locks[0]);
+    let names = op.locks.iter().map(|lock| name_as(kind, *lock));
+    let request = Request::each(names, "several", mode)
+        .client(client)
+        .kind(kind);
     let request = match op.patience {
         Patience::Forever => request.wait_forever(),
         Patience::For(long) => request.wait(Duration::from_nanos(long)),

@@ -118,7 +118,11 @@ pub(super) async fn hold(holding: Holding<'_>, op: &Op) {
         let id = work
             .journal
             .asks(lock, inner.write, op.owner, patience, false);
-        match work.system.ask(lock, inner.write, op.owner, patience).await {
+        match work
+            .system
+            .ask(work.lock(lock), inner.write, op.owner, patience)
+            .await
+        {
             Ok(Some(guard)) => {
                 let inner = Holding::new(work, op, lock, inner.write, id, guard);
                 inner.linger(op).await;

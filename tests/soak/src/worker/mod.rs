@@ -19,7 +19,7 @@ use tokio::{
 use self::{act::Work, resource::Resource, system::System};
 use crate::{
     history::Journal,
-    plan::{Draw, Kind, Plan, Topology},
+    plan::{Draw, Kind, LockKind, Plan, Topology},
 };
 
 pub(crate) const STOP: &str = "stop";
@@ -34,7 +34,8 @@ pub(crate) struct Orders {
     pub(crate) draw: Draw,
     pub(crate) process: usize,
     pub(crate) life: usize,
-    pub(crate) url: String,
+    /// Of one server, or of each of a quorum.
+    pub(crate) urls: Vec<String>,
     pub(crate) journal: String,
     pub(crate) resource: String,
 }
@@ -45,14 +46,14 @@ impl Orders {
             seed,
             round,
             topology,
+            lock,
             kind,
         } = self.draw;
-        let cluster = topology == Topology::Cluster;
         let mut words: Vec<String> = ["worker".to_owned()].into();
         words.extend([seed, round].map(|word| word.to_string()));
-        words.extend([cluster.to_string(), kind.name().to_owned()]);
+        words.extend([topology.name(), lock.name(), kind.name()].map(str::to_owned));
         words.extend([self.process, self.life].map(|word| word.to_string()));
-        words.extend([&self.url, &self.journal, &self.resource].map(String::clone));
+        words.extend([&self.urls.join(" "), &self.journal, &self.resource].map(String::clone));
         words
     }
 
@@ -60,32 +61,29 @@ impl Orders {
         let [
             seed,
             round,
-            cluster,
+            topology,
+            lock,
             kind,
             process,
             life,
-            url,
+            urls,
             journal,
             resource,
         ] = words
         else {
             return None;
         };
-        let topology = if cluster.parse().ok()? {
-            Topology::Cluster
-        } else {
-            Topology::Single
-        };
         Some(Self {
             draw: Draw {
                 seed: seed.parse().ok()?,
                 round: round.parse().ok()?,
-                topology,
+                topology: Topology::parse(topology)?,
+                lock: LockKind::parse(lock)?,
                 kind: Kind::parse(kind)?,
             },
             process: process.parse().ok()?,
             life: life.parse().ok()?,
-            url: (*url).to_owned(),
+            urls: urls.split(' ').map(str::to_owned).collect(),
             journal: (*journal).to_owned(),
             resource: (*resource).to_owned(),
         })

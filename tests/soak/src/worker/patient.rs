@@ -26,7 +26,7 @@ impl Belief {
     /// From right after the grant.
     pub(super) fn new(journal: &Rc<Journal>, id: u64, guard: &Guard) -> Self {
         let now = now_ns();
-        journal.got(now, id, guard.token().unwrap_or(0), !guard.is_lost());
+        journal.got(now, id, guard.token(), !guard.is_lost());
         Self {
             journal: Rc::clone(journal),
             id,

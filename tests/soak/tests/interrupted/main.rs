@@ -27,13 +27,18 @@ fn a_run_that_is_interrupted_at_any_moment_leaves_nothing() {
 
 fn interrupt(number: u64) {
     let whom = Whom::ALL[usize::try_from(number).expect("small") % Whom::ALL.len()];
-    let topology = ["cluster", "single"][usize::from(number.is_multiple_of(3))];
-    let run = Run::start(number, topology);
+    let servers = match number % 3 {
+        0 => ["--topology", "single"],
+        1 => ["--topology", "cluster"],
+        _ => ["--lock", "quorum"],
+    };
+    let [_, kind] = servers;
+    let run = Run::start(number, servers);
     let moment = LONGEST.mul_f64(fastrand::f64());
     std::thread::sleep(moment);
     let seen = run.seen();
     run.strike(whom);
-    let story = format!("{topology}: {whom:?} after {moment:?}, with {seen}");
+    let story = format!("{kind}: {whom:?} after {moment:?}, with {seen}");
     run.leaves_nothing(&story);
     println!("{story}: nothing left");
 }

@@ -62,7 +62,7 @@ impl fmt::Display for Seen {
 }
 
 impl Run {
-    pub(crate) fn start(number: u64, topology: &str) -> Self {
+    pub(crate) fn start(number: u64, servers: [&str; 2]) -> Self {
         let name = format!("soak-interrupted-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir(&folder).expect("the temporary folder is writable");
@@ -70,7 +70,8 @@ impl Run {
         // The second command keeps the shell from turning into the program.
         script
             .args(["-c", "\"$0\" --parent $$ \"$@\"; exit $?", PROGRAM])
-            .args(["--quick", "--minutes", "2", "--topology", topology])
+            .args(["--quick", "--minutes", "2"])
+            .args(servers)
             .args(["--seed", &number.to_string(), "--output"])
             .arg(folder.join("output"))
             .env("TMPDIR", folder.join("tmp"))

@@ -14,7 +14,8 @@ pub(super) enum Step {
         hold: usize,
         write: bool,
         owner: Option<usize>,
-        token: u64,
+        /// Nothing if it says nothing.
+        token: Option<u64>,
     },
     Release {
         hold: usize,
@@ -46,6 +47,7 @@ impl Lock {
                 next.holds.push((hold, write, owner));
                 // The same holds are the same lock, in whichever order they came.
                 next.holds.sort_unstable();
+                let token = token.unwrap_or(0);
                 next.all = next.all.max(token);
                 if write {
                     next.writers = next.writers.max(token);
@@ -69,7 +71,8 @@ impl Lock {
                 };
                 let larger_than = if write { self.all } else { self.writers };
                 // An owner's own holds do not exclude each other, and so their tokens come in any order.
-                !self.holds.iter().any(conflicts) && (token > larger_than || owner.is_some())
+                let larger = token.is_none_or(|token| token > larger_than);
+                !self.holds.iter().any(conflicts) && (larger || owner.is_some())
             }
             Step::Release { hold } => self.holds.iter().any(|(other, _, _)| *other == hold),
         }

@@ -5,6 +5,7 @@
 mod list;
 mod lock;
 mod search;
+mod times;
 mod tokens;
 
 use self::{
@@ -22,7 +23,7 @@ pub(super) fn judge(round: Round<'_>, excuses: &Excuses, verdict: &mut Verdict) 
             .iter()
             .filter(|call| call.lock == lock && believed(call).is_some())
             .collect();
-        let events = events(&calls);
+        let events = events(&calls, |call| round.token(call));
         verdict.ordered += events.len() as u64;
         match search(&events) {
             Found::Order => {}
@@ -36,16 +37,16 @@ pub(super) fn judge(round: Round<'_>, excuses: &Excuses, verdict: &mut Verdict) 
 }
 
 /// Since when it was believed, and until when.
-fn believed(call: &Call) -> Option<(u64, u64, u64)> {
+fn believed(call: &Call) -> Option<(u64, u64)> {
     let got = call.got()?;
-    Some((got.since, got.last?, got.token))
+    Some((got.since, got.last?))
 }
 
 /// Each call's grant, and after it its release. A hold that was lost, or whose release nobody waited for, ends at some time.
-fn events(calls: &[&Call]) -> Vec<Event> {
+fn events(calls: &[&Call], token: impl Fn(&Call) -> Option<u64>) -> Vec<Event> {
     let mut events = Vec::new();
     for (number, call) in calls.iter().enumerate() {
-        let Some((since, last, token)) = believed(call) else {
+        let Some((since, last)) = believed(call) else {
             continue;
         };
         events.push(Event {
@@ -55,7 +56,7 @@ fn events(calls: &[&Call]) -> Vec<Event> {
                 hold: number,
                 write: call.write,
                 owner: call.owner,
-                token,
+                token: token(call),
             },
         });
         let released = call.got().and_then(|got| got.released.as_ref());

@@ -8,6 +8,7 @@ use std::{
 use super::{
     list::List,
     lock::{Event, Lock, Step},
+    times::Times,
     tokens::Tokens,
 };
 
@@ -27,6 +28,7 @@ pub(super) enum Found {
 pub(super) fn search(events: &[Event]) -> Found {
     let mut list = List::new(events);
     let mut tokens = Tokens::of(events);
+    let mut times = Times::of(events);
     let mut lock = Lock::default();
     let mut order: Vec<(usize, Lock)> = Vec::new();
     // Where the search has been: the events taken, as the sum of a number for each, and the lock.
@@ -44,7 +46,8 @@ pub(super) fn search(events: &[Event]) -> Found {
             let step = events[number].step;
             let next = lock
                 .after(step)
-                .filter(|_| !tokens.leaves_behind(number, step));
+                .filter(|_| !tokens.leaves_behind(number, step))
+                .filter(|_| !times.leave_behind(number, step));
             if let Some(next) = next
                 && seen.insert((with, hasher.hash_one(&next)))
             {
@@ -52,6 +55,7 @@ pub(super) fn search(events: &[Event]) -> Found {
                 sum = with;
                 list.take(number);
                 tokens.take(number, step);
+                times.take(number, step);
                 at = list.first();
             } else {
                 at = list.after(at);
@@ -71,6 +75,7 @@ pub(super) fn search(events: &[Event]) -> Found {
             list.put_back(taken);
             let step = events[taken].step;
             tokens.put_back(taken, step);
+            times.put_back(taken, step);
             at = list.after_call(taken);
             // What can be done without a release can be done after it, too.
             if matches!(step, Step::Acquire { .. }) {
@@ -89,7 +94,12 @@ mod tests {
     };
 
     /// A grant that was asked for, and had; and the hold's end, between two moments.
-    fn hold(number: usize, write: bool, times: [u64; 4], token: u64) -> [Event; 2] {
+    fn hold(
+        number: usize,
+        write: bool,
+        times: [u64; 4],
+        token: impl Into<Option<u64>>,
+    ) -> [Event; 2] {
         let [called, returned, ends, ended] = times;
         [
             Event {
@@ -99,7 +109,7 @@ mod tests {
                     hold: number,
                     write,
                     owner: None,
-                    token,
+                    token: token.into(),
                 },
             },
             Event {
@@ -190,5 +200,29 @@ mod tests {
             })
             .collect();
         assert_eq!(search(history.as_flattened()), Found::Order);
+    }
+
+    /// Whoever asked first is granted last, by threes, while many wait.
+    fn without_tokens(count: u64) -> Vec<[Event; 2]> {
+        let hold_at = |at: u64| {
+            let asked = (10 * (at - at % 3) + 2 - at % 3).saturating_sub(600);
+            let number = usize::try_from(at).expect("small");
+            hold(
+                number,
+                true,
+                [asked, 10 * at + 1, 10 * at + 5, 10 * at + 8],
+                None,
+            )
+        };
+        (0..count).map(hold_at).collect()
+    }
+
+    #[test]
+    fn without_tokens_the_times_say_where_to_look() {
+        let mut history = without_tokens(2000);
+        assert_eq!(search(history.as_flattened()), Found::Order);
+        // Somebody else is granted what another one still has.
+        history[1000][1].called = 10_015;
+        assert!(matches!(search(history.as_flattened()), Found::Nothing(_)));
     }
 }

@@ -24,7 +24,10 @@ impl Tokens {
     }
 
     pub(super) fn take(&mut self, number: usize, step: Step) {
-        if let Step::Acquire { token, .. } = step {
+        if let Step::Acquire {
+            token: Some(token), ..
+        } = step
+        {
             self.writers.remove(&(token, number));
             self.all.remove(&(token, number));
         }
@@ -32,7 +35,7 @@ impl Tokens {
 
     pub(super) fn put_back(&mut self, number: usize, step: Step) {
         if let Step::Acquire {
-            token,
+            token: Some(token),
             write,
             owner: None,
             ..
@@ -47,7 +50,12 @@ impl Tokens {
 
     /// Whether the lock would refuse somebody else after this step.
     pub(super) fn leaves_behind(&self, number: usize, step: Step) -> bool {
-        let Step::Acquire { token, write, .. } = step else {
+        let Step::Acquire {
+            token: Some(token),
+            write,
+            ..
+        } = step
+        else {
             return false;
         };
         let others = if write { &self.all } else { &self.writers };

@@ -1,6 +1,6 @@
 //! Whatever a task holds a lock by.
 
-use dlock::{Held, ReadGuard, WriteGuard};
+use dlock::{FencedMutexGuard, FencingToken, Held, Kind, MutexGuard, ReadGuard, WriteGuard};
 
 use super::{plain::Owned, why};
 
@@ -9,6 +9,8 @@ pub(crate) enum Guard {
     Read(ReadGuard),
     Write(WriteGuard),
     Several(Held),
+    Mutex(MutexGuard),
+    Fenced(FencedMutexGuard),
     Plain(Owned),
     Rslock(rslock::LockGuard),
 }
@@ -19,10 +21,12 @@ impl Guard {
         let token = match self {
             Self::Read(guard) => guard.fencing_token(),
             Self::Write(guard) => guard.fencing_token(),
-            Self::Several(held) => held.fencing_token(),
-            Self::Plain(_) | Self::Rslock(_) => return None,
+            Self::Fenced(guard) => guard.fencing_token(),
+            // What the attribute gives nobody of a plain mutex means nothing.
+            Self::Several(held) if held.key().kind() != Kind::Mutex => held.fencing_token(),
+            Self::Several(_) | Self::Mutex(_) | Self::Plain(_) | Self::Rslock(_) => return None,
         };
-        Some(token.as_u64())
+        Some(FencingToken::as_u64(token))
     }
 
     /// Whether its holder is told that it is lost. Some locks never tell.
@@ -31,7 +35,10 @@ impl Guard {
             Self::Read(guard) => guard.check().is_err(),
             Self::Write(guard) => guard.check().is_err(),
             Self::Several(held) => held.check().is_err(),
-            Self::Plain(_) | Self::Rslock(_) => false,
+            Self::Mutex(guard) => guard.check().is_err(),
+            Self::Fenced(guard) => guard.check().is_err(),
+            Self::Plain(owned) => owned.is_over(),
+            Self::Rslock(_) => false,
         }
     }
 
@@ -40,6 +47,8 @@ impl Guard {
             Self::Read(guard) => guard.lost().await,
             Self::Write(guard) => guard.lost().await,
             Self::Several(held) => held.lost().await,
+            Self::Mutex(guard) => guard.lost().await,
+            Self::Fenced(guard) => guard.lost().await,
             Self::Plain(_) | Self::Rslock(_) => std::future::pending().await,
         }
     }
@@ -49,6 +58,8 @@ impl Guard {
         let released = match self {
             Self::Read(guard) => guard.release().await.map_err(|error| why(&error)),
             Self::Write(guard) => guard.release().await.map_err(|error| why(&error)),
+            Self::Mutex(guard) => guard.release().await.map_err(|error| why(&error)),
+            Self::Fenced(guard) => guard.release().await.map_err(|error| why(&error)),
             // The attribute does that.
             Self::Several(_) => Ok(()),
             Self::Plain(owned) => owned.release().await,

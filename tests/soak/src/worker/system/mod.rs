@@ -1,21 +1,26 @@
 //! The locks that are tried: dlock, and those that show whether the judges see anything.
 
 mod guard;
+mod lock;
 mod plain;
 mod rslock;
 
 use std::time::Duration;
 
-use dlock::{Client, RwLock};
+use dlock::Client;
 use dlock_load::Patience;
 use tokio::time::sleep;
 
 pub(super) use self::guard::Guard;
-use self::{plain::Plain, rslock::Rslock};
+use self::{
+    lock::Lock,
+    plain::{Care, Plain},
+    rslock::Rslock,
+};
 use super::Orders;
 use crate::{
     history::Journal,
-    plan::{Kind, PREFIX, Plan, key_of, lock_name},
+    plan::{Kind, LockKind, PREFIX, Plan, key_of},
 };
 
 /// A client of one of them.
@@ -34,12 +39,23 @@ impl System {
     pub(super) async fn connect(plan: &Plan, orders: &Orders, journal: &Journal) -> Self {
         let of = &plan.processes[orders.process];
         let lease = Duration::from_millis(of.lease);
-        match plan.draw.kind {
-            Kind::Plain => Self::Plain(Plain::new(&orders.url, lease)),
-            Kind::Rslock => Self::Rslock(Rslock::new(&orders.url, lease)),
+        let (url, is_quorum) = (&orders.urls[0], plan.draw.lock == LockKind::Quorum);
+        // As what dlock is compared with, it is used as most people do.
+        let care = if plan.draw.kind == Kind::Dlock {
+            Care::Great
+        } else {
+            Care::None
+        };
+        match of.system {
+            Kind::Plain => Self::Plain(Plain::new(url, lease, care)),
+            Kind::Rslock => Self::Rslock(Rslock::new(url, lease)),
             Kind::Dlock => loop {
-                let built = Client::builder()
-                    .url(&orders.url)
+                let builder = if is_quorum {
+                    Client::builder().quorum(&orders.urls)
+                } else {
+                    Client::builder().url(url)
+                };
+                let built = builder
                     .prefix(PREFIX)
                     .name(format!("p{}-{}", orders.process, orders.life))
                     .lease(lease)
@@ -66,24 +82,21 @@ impl System {
         }
     }
 
-    /// Asks for a lock.
+    /// Asks for a lock of this kind.
     pub(super) async fn ask(
         &self,
-        lock: usize,
+        (lock, kind): (usize, dlock::Kind),
         write: bool,
         owner: Option<usize>,
         patience: Patience,
     ) -> Result<Option<Guard>, Why> {
         match self {
             Self::Dlock(client) => {
-                let lock = client
-                    .rw_lock(lock_name(lock))
-                    .map_err(|error| why(&error))?;
-                let lock = match owner {
-                    Some(owner) => lock.owner(format!("owner-{owner}")),
-                    None => lock,
+                let asking = async {
+                    let lock = Lock::of(client, kind, lock, owner)?;
+                    lock.ask(write, patience).await
                 };
-                ask(&lock, write, patience).await
+                asking.await.map_err(|error| why(&error))
             }
             Self::Plain(plain) => plain.ask(&key_of(lock), patience).await,
             Self::Rslock(rslock) => rslock.ask(&key_of(lock), patience).await,
@@ -95,24 +108,6 @@ impl System {
         let ended = self.client()?.shutdown().await;
         ended.err().map(|error| why(&error))
     }
-}
-
-async fn ask(lock: &RwLock, write: bool, patience: Patience) -> Result<Option<Guard>, Why> {
-    let asked = match (write, patience) {
-        (true, Patience::Forever) => lock.write().await.map(Guard::Write).map(Some),
-        (false, Patience::Forever) => lock.read().await.map(Guard::Read).map(Some),
-        (true, Patience::Try) => lock.try_write().await.map(|guard| guard.map(Guard::Write)),
-        (false, Patience::Try) => lock.try_read().await.map(|guard| guard.map(Guard::Read)),
-        (true, Patience::For(long)) => {
-            let asked = lock.write_timeout(Duration::from_nanos(long)).await;
-            asked.map(Guard::Write).map(Some)
-        }
-        (false, Patience::For(long)) => {
-            let asked = lock.read_timeout(Duration::from_nanos(long)).await;
-            asked.map(Guard::Read).map(Some)
-        }
-    };
-    asked.map_err(|error| why(&error))
 }
 
 /// An error, as it is counted.

@@ -1,7 +1,7 @@
 //! The lock that everybody writes first: `SET NX PX` with a value of one's own, and a script that deletes it if it is still
-//! that. Nobody renews it, and nobody is told that it has run out.
+//! that. Nobody renews it, and nobody is told that it has run out: most do without looking at the clock.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use dlock_load::Patience;
 use redis::{
@@ -21,12 +21,24 @@ const RELEASE: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 /// How long a server may take to answer.
 const ANSWER: Duration = Duration::from_secs(1);
+/// What clocks may differ by.
+const MARGIN: Duration = Duration::from_millis(2);
+
+/// How it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Care {
+    /// Whoever has got it has it.
+    None,
+    /// Its lease is over by the clock of who has it before the server's.
+    Great,
+}
 
 /// A client.
 #[derive(Clone)]
 pub(crate) struct Plain {
     urls: Vec<String>,
-    lease_ms: u128,
+    lease: Duration,
+    care: Care,
     connection: Arc<Mutex<Option<Connection>>>,
 }
 
@@ -41,13 +53,16 @@ pub(crate) struct Owned {
     plain: Plain,
     key: String,
     value: u64,
+    /// When its lease is over, for who looks.
+    until: Option<Instant>,
 }
 
 impl Plain {
-    pub(crate) fn new(url: &str, lease: Duration) -> Self {
+    pub(crate) fn new(url: &str, lease: Duration, care: Care) -> Self {
         Self {
             urls: super::rslock::seeds(url),
-            lease_ms: lease.as_millis(),
+            lease,
+            care,
             connection: Arc::default(),
         }
     }
@@ -60,15 +75,18 @@ impl Plain {
             .arg(value)
             .arg("NX")
             .arg("PX")
-            .arg(self.lease_ms.to_string());
+            .arg(self.lease.as_millis().to_string());
         let begun = Instant::now();
         loop {
+            let until = self.until();
             let got = self.send(&set).await;
-            if matches!(got, Ok(redis::Value::Okay)) {
+            let in_time = until.is_none_or(|until| Instant::now() < until);
+            if matches!(got, Ok(redis::Value::Okay)) && in_time {
                 return Ok(Some(Guard::Plain(Owned {
                     plain: self.clone(),
                     key: key.to_owned(),
                     value,
+                    until,
                 })));
             }
             match patience {
@@ -76,8 +94,22 @@ impl Plain {
                 Patience::For(long) if begun.elapsed() >= Duration::from_nanos(long) => {
                     return Err("Timeout(Wait)".to_owned());
                 }
-                _ => sleep(Duration::from_micros(fastrand::u64(500..3000))).await,
+                _ => sleep(Duration::from_micros(fastrand::u64(self.polls()))).await,
             }
+        }
+    }
+
+    /// Until when it can be relied on if it is got now.
+    fn until(&self) -> Option<Instant> {
+        let most = self.lease.mul_f64(0.99).saturating_sub(MARGIN);
+        (self.care == Care::Great).then(|| Instant::now() + most)
+    }
+
+    /// How often it looks whether it is free, in us.
+    fn polls(&self) -> Range<u64> {
+        match self.care {
+            Care::None => 500..3000,
+            Care::Great => 5000..100_000,
         }
     }
 
@@ -116,12 +148,16 @@ impl Plain {
 }
 
 impl Owned {
+    pub(crate) fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     pub(crate) async fn release(self) -> Result<(), Why> {
         let mut command = redis::cmd("EVAL");
         command.arg(RELEASE).arg(1).arg(&self.key).arg(self.value);
         match self.plain.send(&command).await? {
             redis::Value::Int(1) => Ok(()),
-            _ => Err("Lost(Removed)".to_owned()),
+            _ => Err("over, without dlock".to_owned()),
         }
     }
 }

@@ -1,0 +1,118 @@
+//! Mutexes in a plan: which locks are some, and who takes them without dlock.
+
+use dlock_load::{Op, Shape};
+
+use super::{Kind, Plan, ProcessPlan, TaskPlan};
+use crate::weights;
+
+/// What a run is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LockKind {
+    /// Read/write locks.
+    Rw,
+    /// Mutexes, which others take as well who know nothing of dlock.
+    Mutex,
+    /// Locks of both kinds that most of several servers have.
+    Quorum,
+}
+
+impl LockKind {
+    const ALL: [Self; 3] = [Self::Rw, Self::Mutex, Self::Quorum];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rw => "rw",
+            Self::Mutex => "mutex",
+            Self::Quorum => "quorum",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Which locks are mutexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mutexes {
+    None,
+    /// The first, the third, and so on.
+    Every2nd,
+    All,
+}
+
+impl Mutexes {
+    pub(crate) fn has(self, lock: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::Every2nd => lock.is_multiple_of(2),
+            Self::All => true,
+        }
+    }
+}
+
+impl Plan {
+    /// Makes mutexes of locks.
+    pub(super) fn add_mutexes(&mut self) {
+        let random = &mut self.draw.random("mutexes", 0);
+        self.mutexes = match self.draw.lock {
+            LockKind::Rw => return,
+            LockKind::Mutex => random.weighted(&weights::MUTEXES),
+            LockKind::Quorum => random.weighted(&weights::MUTEXES_OF_QUORUMS),
+        };
+        let fenced = random.one(&weights::FENCED);
+        for process in &mut self.processes {
+            if random.chance(fenced) {
+                process.mutexes_as = dlock::Kind::FencedMutex;
+            }
+        }
+        if self.draw.lock == LockKind::Mutex {
+            self.add_others();
+        }
+    }
+
+    /// Processes that have no dlock.
+    fn add_others(&mut self) {
+        let random = &mut self.draw.random("others", 0);
+        let tasks = self.processes.iter().flat_map(|process| &process.tasks);
+        let mut number = tasks.map(|task| task.number).max().unwrap_or(0);
+        for _ in 0..random.weighted(&weights::OTHERS) {
+            let shape = Shape::draw(random);
+            let tasks = (0..random.within(1, 3)).map(|_| {
+                number += 1;
+                TaskPlan { number, shape }
+            });
+            self.processes.push(ProcessPlan {
+                system: Kind::Plain,
+                lease: random.weighted(&weights::LEASES),
+                tasks: tasks.collect(),
+                ..self.processes[0].clone()
+            });
+        }
+    }
+
+    /// As what a process takes a lock.
+    pub(crate) fn taken_as(&self, process: usize, lock: usize) -> dlock::Kind {
+        if self.mutexes.has(lock) {
+            self.processes[process].mutexes_as
+        } else {
+            dlock::Kind::Rw
+        }
+    }
+
+    /// Makes an operation fit for the locks it is about, which are of one kind then.
+    pub(super) fn fit(&self, op: &mut Op, system: Kind) {
+        if system != Kind::Dlock && self.mutexes == Mutexes::Every2nd {
+            // Others know no read/write locks.
+            op.locks.truncate(1);
+            op.locks[0] &= !1;
+        }
+        let first = self.mutexes.has(op.locks[0]);
+        op.locks.retain(|lock| self.mutexes.has(*lock) == first);
+        if first {
+            op.write = true;
+            op.owner = None;
+            op.inner = None;
+        }
+    }
+}
