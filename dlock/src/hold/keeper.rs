@@ -63,6 +63,7 @@ impl Keeper {
     pub(crate) async fn give_back(&self, hold: &Hold) -> Result<bool, Error> {
         let _pending = self.releases.begin();
         let op = release::of(hold);
+        self.releases.follow_up(&hold.key, &op, hold.terms.lease);
         let answer = self.store.call(&hold.key, &op, || self.deadline()).await?;
         Ok(was_held(hold, &answer))
     }

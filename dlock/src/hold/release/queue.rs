@@ -8,10 +8,11 @@ use tokio::sync::mpsc;
 use super::farewell::Farewell;
 use super::pending::{Pending, Tally};
 use super::{op, task};
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::hold::Hold;
 use crate::key::LockKey;
-use crate::protocol::{HoldId, Op, Stray};
+use crate::kind::Kind;
+use crate::protocol::{HoldId, Op, Stray, validity};
 use crate::store::Store;
 use crate::tasks::Place;
 
@@ -22,7 +23,9 @@ pub(in crate::hold) struct Item {
     pub(in crate::hold) op: Op,
     /// The lease has ended by then, so there is nothing left to deliver.
     pub(super) until: BootInstant,
-    pub(super) _pending: Pending,
+    /// Not to be delivered before.
+    pub(super) due: Option<Instant>,
+    pub(super) _pending: Option<Pending>,
     _queued: Option<Pending>,
 }
 
@@ -31,6 +34,8 @@ pub(in crate::hold) struct Item {
 pub(in crate::hold) struct Releases {
     sender: mpsc::UnboundedSender<Item>,
     tally: Arc<Tally>,
+    /// How long after the end of a hold a copy of its acquire may arrive.
+    strays_for: Duration,
     /// Models have none, nor anybody who delivers.
     farewell: Option<Arc<Farewell>>,
 }
@@ -40,6 +45,7 @@ impl Releases {
     pub(in crate::hold) fn start(store: Arc<Store>, response_timeout: Duration) -> Self {
         let (mut releases, receiver) = Self::new();
         releases.farewell = Some(Farewell::new());
+        releases.strays_for = 2 * validity(response_timeout);
         Place::own().spawn(task::run(receiver, store, response_timeout));
         releases
     }
@@ -49,6 +55,7 @@ impl Releases {
         let releases = Self {
             sender,
             tally: Arc::default(),
+            strays_for: Duration::ZERO,
             farewell: None,
         };
         (releases, receiver)
@@ -90,13 +97,40 @@ impl Releases {
     }
 
     fn push(&self, key: LockKey, op: Op, lease: Duration, pending: Pending) {
+        self.follow_up(&key, &op, lease);
         // The task that receives runs where nothing ends.
         let _ = self.sender.send(Item {
             key,
             op,
             until: BootInstant::now() + lease,
-            _pending: pending,
+            due: None,
+            _pending: Some(pending),
             _queued: self.farewell.as_ref().map(|farewell| farewell.queued()),
+        });
+    }
+
+    /// A plain `SET` does not say until when it is valid: what a late copy of it may have taken for nobody is given back once
+    /// no more can come. (Not if the client has been shut down by then.)
+    pub(in crate::hold) fn follow_up(&self, key: &LockKey, op: &Op, lease: Duration) {
+        if key.kind() != Kind::Mutex {
+            return;
+        }
+        let (Op::Release { hold, stray, .. } | Op::Abandon { hold, stray }) = op else {
+            return;
+        };
+        if *stray == Stray::None {
+            return;
+        }
+        let _ = self.sender.send(Item {
+            key: key.clone(),
+            op: Op::Abandon {
+                hold: hold.clone(),
+                stray: Stray::None,
+            },
+            until: BootInstant::now() + self.strays_for + lease,
+            due: Some(Instant::now() + self.strays_for),
+            _pending: None,
+            _queued: None,
         });
     }
 }

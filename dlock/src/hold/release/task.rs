@@ -1,12 +1,13 @@
 //! The task that delivers releases.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::queue::Item;
-use crate::clock::{BootInstant, Instant, sleep};
+use crate::clock::{BootInstant, Instant, sleep, sleep_until};
 use crate::error::Error;
 use crate::metrics;
 use crate::random::{self, HashMap};
@@ -22,7 +23,29 @@ pub(super) async fn run(
     response_timeout: Duration,
 ) {
     let mut items = Vec::new();
-    while receiver.recv_many(&mut items, BATCH).await > 0 {
+    // All of them wait equally long.
+    let mut later: VecDeque<(Instant, Item)> = VecDeque::new();
+    loop {
+        let due = later.front().map(|(due, _)| *due);
+        let next = async {
+            match due {
+                Some(due) => sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            count = receiver.recv_many(&mut items, BATCH) => if count == 0 {
+                return;
+            },
+            () = next => {}
+        }
+        for item in items.extract_if(.., |item| item.due.is_some()) {
+            later.extend(item.due.map(|due| (due, item)));
+        }
+        let now = Instant::now();
+        while later.front().is_some_and(|(due, _)| *due <= now) {
+            items.extend(later.pop_front().map(|(_, item)| item));
+        }
         for (node, items) in by_node(&store, items.drain(..)) {
             // A job for each node, so that a slow one holds up nobody else's releases.
             tasks::spawn(deliver(Arc::clone(&store), node, items, response_timeout));
