@@ -8,6 +8,7 @@ use super::Judges;
 use super::excuses::Claim;
 use super::guard::Guard;
 use super::home::process_of;
+use super::named::Named;
 use super::record::Record;
 use super::tokens::Largest;
 use crate::engine::{Engine, Nanos, ProcId};
@@ -40,9 +41,9 @@ pub(super) struct Beliefs {
     /// When the last tokens of which lock may have been forgotten.
     pub(super) forgotten: BTreeMap<usize, Nanos>,
     /// When what a server named for a process was asked for, and granted: who is passed it later need not ask.
-    first: BTreeMap<(usize, ProcId, u64), (Nanos, Nanos)>,
+    pub(super) first: BTreeMap<(usize, ProcId, Named), (Nanos, Nanos)>,
     /// What was named for the hold that a process had of a lock last, and when somebody left it.
-    left: BTreeMap<(usize, ProcId), (u64, Nanos)>,
+    pub(super) left: BTreeMap<(usize, ProcId), (Named, Nanos)>,
 }
 
 #[derive(Debug)]
@@ -65,29 +66,11 @@ fn is_asked_at_once(number: u64) -> bool {
     number.is_multiple_of(2)
 }
 
-impl Beliefs {
-    /// When the hold was asked for that this belief is about, as far as one sees by what the server named.
-    fn asked_first(&mut self, belief: &Belief) -> Nanos {
-        let hold = (belief.lock, belief.of, belief.named);
-        let first = (belief.asked, belief.since);
-        self.first.entry(hold).or_insert(first).0
-    }
-
-    /// When somebody was granted it.
-    pub(super) fn granted_first(&self, belief: &Belief) -> Nanos {
-        let first = self.first.get(&(belief.lock, belief.of, belief.named));
-        first.map_or(belief.since, |first| first.1)
-    }
-
-    /// When somebody of its process left what the server had named so last, if that is what was left last.
-    pub(super) fn left(&self, belief: &Belief) -> Option<Nanos> {
-        let left = self.left.get(&(belief.lock, belief.of));
-        left.filter(|left| left.0 == belief.named)
-            .map(|left| left.1)
-    }
-}
-
 impl Belief {
+    pub(super) fn named(&self) -> Named {
+        (self.named, self.write)
+    }
+
     pub(super) fn conflicts(&self, other: &Self) -> bool {
         let same_owner = self.owner.is_some() && self.owner == other.owner;
         self.lock == other.lock && (self.write || other.write) && !same_owner
@@ -114,7 +97,10 @@ impl Judges {
         let now = engine.now();
         self.was_had(now, belief.lock, belief.write, belief.of);
         let lost = guard.is_lost();
-        belief.named = self.named(engine, &belief, guard);
+        belief.named = self
+            .named(engine, &belief, guard)
+            .or_else(|| self.beliefs.borrow().passed_on(&belief, now))
+            .unwrap_or(now << 8 | belief.task & 0xff);
         if guard.is_expired() && self.could_be_known(engine, &belief) {
             let story = format!("{} got a lease that was over", belief.name());
             self.object("grants", now, story);
@@ -232,7 +218,7 @@ impl Judges {
         if !engine.is_alive(belief.of) {
             return false;
         }
-        let left = (belief.named, engine.now());
+        let left = (belief.named(), engine.now());
         let hold = (belief.lock, belief.of);
         self.beliefs.borrow_mut().left.insert(hold, left);
         let foreign = matches!(*guard, Guard::Foreign(_));

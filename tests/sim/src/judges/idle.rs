@@ -38,11 +38,18 @@ pub(super) struct Idle {
     /// background.
     more: Nanos,
     later: Nanos,
+    /// How long after the end of a hold a late copy of its acquire may take a mutex for nobody.
+    strays: Nanos,
 }
 
 impl Idle {
     pub(super) fn new(plan: &Plan) -> Self {
         let leases = plan.processes.iter().map(|process| process.lease);
+        let timeouts = plan
+            .processes
+            .iter()
+            .map(|process| process.response_timeout);
+        let timeout = timeouts.max().unwrap_or(0);
         Self {
             spare: BTreeMap::new(),
             seen: BTreeMap::new(),
@@ -52,14 +59,11 @@ impl Idle {
             lossy: plan.setup.pace.lost > 0,
             more: super::patience::place_left(plan),
             later: if plan.setup.members > 0 {
-                let timeouts = plan
-                    .processes
-                    .iter()
-                    .map(|process| process.response_timeout);
-                timeouts.max().unwrap_or(0) + 3 * SECOND
+                timeout + 3 * SECOND
             } else {
                 0
             },
+            strays: 2 * (timeout + SECOND),
             calm: if plan.faults.iter().all(|one| one.fault.breaks_nothing()) {
                 0
             } else {
@@ -92,6 +96,11 @@ impl Judges {
         !idle.lossy && self.is_unharmed(now, idle.lease + CALM)
     }
 
+    /// How long after its last use a process may still have to say something about a mutex.
+    pub(super) fn strays_for(&self) -> Nanos {
+        self.idle.borrow().strays
+    }
+
     /// A process has shut its client down, whatever that still had.
     pub(crate) fn is_shut_down(&self, of: ProcId, now: Nanos) {
         self.idle.borrow_mut().shut_down.insert(of, now);
@@ -116,7 +125,13 @@ impl Judges {
             if excuses.may_be_back(lock, now) {
                 continue;
             }
-            let under_way = UNDER_WAY + idle.later + if home.is_mutex() { idle.more } else { 0 };
+            let under_way = UNDER_WAY
+                + idle.later
+                + if home.is_mutex() {
+                    idle.more.max(idle.strays)
+                } else {
+                    0
+                };
             let mut look = |node: NodeId, record: &Record<'_>| {
                 let mut had: BTreeMap<ProcId, Had> = BTreeMap::new();
                 for id in live(record) {

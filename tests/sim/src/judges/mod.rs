@@ -13,6 +13,7 @@ mod idle;
 mod leftovers;
 mod members;
 mod moments;
+mod named;
 mod order;
 mod others;
 mod patience;

@@ -56,9 +56,9 @@ impl Judges {
     }
 
     /// What is known of a hold that is the same for all to whom it is passed on in a process.
-    pub(super) fn named(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> u64 {
+    pub(super) fn named(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> Option<u64> {
         let home = &self.homes[belief.lock];
-        // One that is gone by now is like no other; a master that was deposed may have another.
+        // A master that was deposed may have another.
         let of_text = || {
             let now = engine.time();
             engine.fleet(|fleet| {
@@ -74,8 +74,7 @@ impl Judges {
                 other.is_none().then_some(hash)
             })
         };
-        let named = guard.named().or_else(of_text);
-        named.unwrap_or_else(|| engine.now() << 8 | belief.task & 0xff)
+        guard.named().or_else(of_text)
     }
 
     /// A server is about to carry out a request.

@@ -86,7 +86,12 @@ impl Judges {
             return;
         }
         let last = self.traffic.borrow().used.get(&(lock, of)).copied();
-        if last.is_none_or(|last| now > last + LAST_WORDS) {
+        let more = if self.homes[lock].is_mutex() {
+            self.strays_for()
+        } else {
+            0
+        };
+        if last.is_none_or(|last| now > last + LAST_WORDS + more) {
             let story = format!("p{} asks about lock {lock}, which it does not use", of.0);
             self.object("leftovers", now, story);
         }

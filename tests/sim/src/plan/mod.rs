@@ -43,10 +43,10 @@ pub(crate) struct ProcessPlan {
 }
 
 impl ProcessPlan {
-    /// A third of it: where each acquire takes servers longer, many short seeds find more than a few long ones.
-    fn do_less(&mut self) {
+    /// A part of it: where each acquire takes servers longer, many short seeds find more than a few long ones.
+    fn do_one_in(&mut self, parts: usize) {
         for task in &mut self.tasks {
-            task.ops.truncate(task.ops.len().div_ceil(3));
+            task.ops.truncate(task.ops.len().div_ceil(parts));
         }
     }
 }

@@ -63,7 +63,7 @@ impl Plan {
         let fenced = random.one(&[0, 0, 500, 1000]);
         for process in &mut self.processes {
             process.fenced = random.chance(fenced);
-            process.do_less();
+            process.do_one_in(3);
         }
         let tasks = self.processes.iter().flat_map(|process| &process.tasks);
         let mut task = tasks.map(|task| task.number).max().unwrap_or(0);

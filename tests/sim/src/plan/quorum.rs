@@ -36,7 +36,7 @@ impl Plan {
         let fenced = random.one(&[0, 500, 1000]);
         for process in &mut self.processes {
             process.fenced = random.chance(fenced);
-            process.do_less();
+            process.do_one_in(6);
         }
     }
 

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use dlock::{ErrorKind, LossReason};
-use dlock_tests::{builder, connect, scaled, shared_server, unique_prefix, wait_until};
+use dlock_tests::{FaultProxy, builder, connect, scaled, shared_server, unique_prefix, wait_until};
 
 use crate::foreign::Foreign;
 
 const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(30);
+/// Longer than any test waits.
+const LEASE: Duration = Duration::from_secs(300);
 
 #[tokio::test]
 async fn the_key_is_the_name_and_its_value_the_holder() {
@@ -214,4 +216,26 @@ async fn a_foreign_hold_may_last_as_long_as_servers_can_count() {
     let guard = tokio::time::timeout(scaled(SOON), waiting).await;
     let guard = guard.expect("soon").expect("no panic").expect("free");
     guard.release().await.expect("held to the end");
+}
+
+/// It says not until when it is valid: nobody holds by it, and it is not to be in the way until its lease is over.
+#[tokio::test]
+async fn what_a_late_copy_of_a_plain_set_took_is_given_back() {
+    let (server, name) = (shared_server().await, unique_prefix());
+    let foreign = Foreign::new(&server.url(), &name).await;
+    let proxy = FaultProxy::start(server.addr());
+    let client = builder(&proxy.url(), "dlock").response_timeout(Duration::from_millis(300));
+    let client = client.build().await.expect("the server is there");
+    let mutex = client.mutex(&name).expect("a valid name");
+    proxy.keep_request(name.as_str(), 1);
+    let guard = mutex.lease(LEASE).lock().await.expect("asked once more");
+    guard.release().await.expect("held to the end");
+    proxy.pass();
+    let answers = proxy.deliver_kept().await.concat();
+    assert!(answers.starts_with("+OK"), "{answers}");
+    assert!(foreign.left().await > 0, "taken for nobody");
+    wait_until(LONG, "it is given back", || async {
+        foreign.value().await.is_none()
+    })
+    .await;
 }
