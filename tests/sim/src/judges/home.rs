@@ -119,6 +119,12 @@ impl Home {
         live_text(fleet, node, self.text.as_ref()?, micros)
     }
 
+    /// Whether a server still knows since when a mutex has been passed on.
+    pub(super) fn remembers(&self, fleet: &Fleet, node: NodeId, micros: u64) -> bool {
+        let expires = fleet.expires_at(node, &self.key).flatten();
+        expires.is_none_or(|at| at > micros / 1000) && self.field(fleet, node, b"p").is_some()
+    }
+
     /// A field of the hash at a server.
     pub(super) fn field(&self, fleet: &Fleet, node: NodeId, field: &[u8]) -> Option<u64> {
         let value = fleet.lock_field(node, &self.key, field)?;

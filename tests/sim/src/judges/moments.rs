@@ -58,6 +58,9 @@ impl Judges {
     ) {
         let (now, lock) = (engine.now(), before.lock);
         let mut moments = self.moments.borrow_mut();
+        if !before.is_remembered {
+            moments.passed_on[lock] = None;
+        }
         let ids = (before.hold.as_ref(), after);
         if let (_, Some(hold)) | (Some(hold), _) = ids
             && is_foreign(&hold.id)

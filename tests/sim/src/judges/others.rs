@@ -28,6 +28,8 @@ pub(super) struct Before {
     pub(super) hold: Option<Hold>,
     /// Whether it is left free for a moment.
     pub(super) is_moment: bool,
+    /// Whether the server knows since when it has been passed on.
+    pub(super) is_remembered: bool,
 }
 
 /// Whose text it is, and when it expires.
@@ -87,10 +89,15 @@ impl Judges {
             }
             let hold = self.hold_of(engine, lock, node);
             let is_moment = hold.is_none() && self.is_moment(engine, lock, node);
+            let is_remembered = engine.fleet(|fleet| {
+                let micros = fleet.server_micros(engine.time(), node);
+                home.remembers(fleet, node, micros)
+            });
             others.before.push(Before {
                 lock,
                 hold,
                 is_moment,
+                is_remembered,
             });
         }
     }

@@ -21,6 +21,10 @@ impl Judges {
         let (Guard::Write(_) | Guard::Mutex(_) | Guard::Fenced(_)) = guard else {
             return;
         };
+        // What is not named is known by what stands at masters, which may have changed.
+        if matches!(guard, Guard::Mutex(_)) && !self.must_be_kept(engine.now()) {
+            return;
+        }
         let begun = beliefs.granted_first(belief);
         let passed_on = beliefs.left(belief);
         if passed_on.is_some_and(|at| at > begun + LENGTH) {
