@@ -7,7 +7,7 @@ pub(crate) const LONGEST_MEMORY: u64 = 71_001_000;
 
 const WRITES: &str = "|HSET|HDEL|PEXPIRE|PEXPIREAT|SET|GETEX|DEL|";
 const KEYED: &str =
-    "|HSET|HDEL|PEXPIRE|PEXPIREAT|HLEN|HGET|HMGET|HGETALL|SET|GETEX|DEL|EXISTS|PTTL|";
+    "|HSET|HDEL|PEXPIRE|PEXPIREAT|HLEN|HGET|HMGET|HGETALL|SET|GET|GETEX|DEL|EXISTS|PTTL|";
 
 /// The faults that begin with the command of this number.
 pub(crate) fn at(number: u64) -> Vec<Fault<'static>> {
@@ -54,6 +54,7 @@ pub(crate) fn at(number: u64) -> Vec<Fault<'static>> {
             "|HMGET|",
             "|TIME|",
             "|SET|",
+            "|GET|",
             "|GETEX|",
             "|DEL|",
             "|EXISTS|",

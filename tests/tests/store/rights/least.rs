@@ -67,6 +67,7 @@ async fn is_enough_and_no_more(site: Site) {
     let as_mutex = "return redis.call('SET', KEYS[1], 'x')";
     for key in [&mutex, &beside_it, &tenant] {
         forbidden.push(vec!["SET", key, "x"]);
+        forbidden.push(vec!["GET", key]);
         forbidden.push(vec!["GETEX", key]);
         forbidden.push(vec!["EXISTS", key]);
         forbidden.push(vec!["EVAL", as_mutex, "1", key]);

@@ -70,11 +70,17 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
         }
         Op::Release { hold, lease, stray } => {
             cmd.write_arg_fmt(hold);
-            if !is_mutex {
-                match forget_after(*lease) {
-                    Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
-                    None => cmd.write_arg(b""),
+            if is_mutex {
+                // Each argument less is to be felt in what is nearly nothing but two commands.
+                cmd.write_arg_fmt(&publishing);
+                if *stray == Stray::Possible {
+                    cmd.write_arg_fmt(buried_until(*stray));
                 }
+                return;
+            }
+            match forget_after(*lease) {
+                Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
+                None => cmd.write_arg(b""),
             }
             cmd.write_arg_fmt(buried_until(*stray));
             cmd.write_arg_fmt(&publishing);

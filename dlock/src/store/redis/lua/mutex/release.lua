@@ -1,17 +1,18 @@
 -- Gives a mutex back, and passes it on to the first in line.
 --
 -- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then nobody is told
--- ARGV  1 hold id, 2 until when (server's time) an acquire with this id must have no effect (0 = none is on its way), 3 how
---       to publish (see acquire.lua)
+-- ARGV  1 hold id, 2 how to publish (see acquire.lua), 3 until when (server's time) an acquire with this id must have no
+--       effect; left out if none is on its way
 -- Returns  1 released | 2 the same, and others wait | {1, {channel, message, ...}}  as 1, and what is to be published
 --          | 0 no such hold
 local call = redis.call
-local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
+local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[3] or 0)
 if not lock or till == 0 and call('EXISTS', lock) == 0 then
-  if call('GETEX', key) ~= id then return 0 end -- A look that only a master allows.
-  return call('DEL', key)
+  if call('GET', key) == id then return call('DEL', key) end
+  call('GETEX', key) -- Only a master may say so.
+  return 0
 end
-local time, pub, owner, known = call('TIME'), ARGV[3], '', {}
+local time, pub, owner, known = call('TIME'), ARGV[2], '', {}
 -- include: common
 if till > 0 then bury(till) end
 local mine = value == id
