@@ -13,14 +13,18 @@ use crate::{
 };
 
 const WARM_UP: usize = 100;
-const PAIRS: usize = 1000;
+const PAIRS: usize = 500;
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
     let sites = [&lab.standalone, &lab.cluster];
     let servers = sites.into_iter().flat_map(Site::nodes);
     let _apart = KeptApart::new(servers.map(RedisServer::pid));
-    for round in 0..lab.pick(3, 15) {
-        for (site, kind) in lab.places() {
+    for round in 0..lab.pick(6, 30) {
+        // Each has its turn behind each of the others.
+        let mut places = lab.places();
+        let first = round % places.len();
+        places.rotate_left(first);
+        for (site, kind) in places {
             let setup = site.setup(LEASE);
             let pairs = with_system!(kind, S => tokio::spawn(pairs::<S>(setup, round)));
             let pairs = pairs.await.expect("the task ends well");
