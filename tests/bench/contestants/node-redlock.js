@@ -8,8 +8,8 @@ const { default: Redlock, ExecutionError } = require("redlock");
 
 const [key, urls, asShipped, , , hold, , lasts, lease] = process.argv.slice(2);
 const clients = urls.split(",").map((url) => new Redis(url));
-const polling = asShipped === "1" ? {} : { retryDelay: 1, retryJitter: 1 };
-const redlock = new Redlock(clients, polling);
+const [delay, jitter] = asShipped === "1" ? [200, 100] : [1, 1];
+const redlock = new Redlock(clients, { retryCount: 0 });
 const now = () => performance.now() * 1000;
 
 // Node's timers know whole milliseconds only, and are late.
@@ -18,15 +18,17 @@ async function keepFor(us) {
   while (now() < end) await new Promise(setImmediate);
 }
 
-// What it got on a minority of the servers it gives back only when it gives up, which it does after ten tries. Without an end
-// to its tries two would keep each other out for a lease.
-async function acquire() {
-  for (;;) {
+// What it got on a minority of the servers it gives back only when it gives up: with tries of its own, ten of them, those who
+// meet keep each other out for a lease. So each try is one of ours, with its pauses in between.
+async function acquire(end) {
+  while (now() < end) {
     try {
       return await redlock.acquire([key], Number(lease) / 1000);
     } catch (error) {
       if (!(error instanceof ExecutionError)) throw error;
     }
+    const pause = delay + (2 * Math.random() - 1) * jitter;
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
@@ -35,7 +37,8 @@ async function compete() {
   const report = [];
   while (now() - begun < Number(lasts)) {
     const asked = now();
-    const lock = await acquire();
+    const lock = await acquire(begun + Number(lasts));
+    if (!lock) break;
     const granted = now();
     await keepFor(Number(hold));
     report.push(`write ${granted - asked}`, `hold ${now() - granted}`);

@@ -159,9 +159,11 @@ impl Home {
         })
     }
 
-    /// Whether a server takes it for its own.
+    /// Whether a server takes it for its own, and all of it is there: a token of a mutex stands beside it.
     pub(super) fn is_served(&self, engine: &Engine) -> bool {
-        engine.fleet(|fleet| fleet.is_served(self.slot))
+        engine.fleet(|fleet| {
+            fleet.is_served(self.slot) && !(self.is_mutex() && fleet.is_on_its_way(self.slot))
+        })
     }
 
     /// Whether any master, dead or alive, has a record of which this is true: a slot that moves is served by two.

@@ -68,6 +68,13 @@ impl Fleet {
         single || self.claims(slot).next().is_some()
     }
 
+    /// Whether a server waits for the rest of a slot, so that what wants two keys of it may be told to come back later.
+    #[must_use]
+    pub fn is_on_its_way(&self, slot: u16) -> bool {
+        let mut views = self.nodes.iter().filter_map(|node| node.cluster.as_ref());
+        views.any(|view| view.importing.contains_key(&slot))
+    }
+
     /// Whether a server takes itself for a master although others have its slots by later epochs.
     #[must_use]
     pub fn is_deposed(&self, node: NodeId) -> bool {
