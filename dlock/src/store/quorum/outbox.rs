@@ -16,6 +16,9 @@ use crate::tasks::Place;
 
 /// How many are told at the same time.
 const ABREAST: usize = 64;
+/// How many letters there may be for another one about a token to be kept: a clock that is an hour ahead makes them last for an
+/// hour if the member is away for so long.
+const TOKENS: usize = 10_000;
 /// How long one try may take.
 const TRY: Duration = Duration::from_secs(1);
 /// Between tries.
@@ -55,6 +58,10 @@ struct Letters {
 
 impl Letters {
     fn put(&mut self, about: About, letter: Letter) {
+        let is_new = || !self.waiting.contains_key(&about);
+        if matches!(about, About::Token(_)) && self.waiting.len() >= TOKENS && is_new() {
+            return;
+        }
         if let Some(other) = self.waiting.get(&about)
             && let (Op::Raise { token: known, .. }, Op::Raise { token, .. }) =
                 (&other.op, &letter.op)
