@@ -18,9 +18,8 @@ use crate::key::LockKey;
 use crate::lease::margin;
 use crate::metrics;
 use crate::mode::Mode;
-use crate::protocol::{HoldId, Op, Reply, Stray};
+use crate::protocol::{HoldId, Op, Reply};
 use crate::store::Answer;
-use crate::tasks;
 use crate::token::ServerToken;
 
 /// What is asked for.
@@ -56,22 +55,22 @@ pub(super) enum Outcome {
 }
 
 /// An answer, and which request it is to.
-enum Heard {
+pub(super) enum Heard {
     Acquire(usize, Result<Answer, Error>),
     Raise(usize, Result<Answer, Error>),
 }
 
-type Requests = FuturesUnordered<std::pin::Pin<Box<dyn Future<Output = Heard> + Send>>>;
+pub(super) type Requests = FuturesUnordered<std::pin::Pin<Box<dyn Future<Output = Heard> + Send>>>;
 
 /// An id under which the lock is asked for. Dropped, it is undone at all members that may have granted it or may still do so.
-struct Attempt {
-    quorum: Arc<Quorum>,
-    key: LockKey,
-    id: HoldId,
+pub(super) struct Attempt {
+    pub(super) quorum: Arc<Quorum>,
+    pub(super) key: LockKey,
+    pub(super) id: HoldId,
     lease: Duration,
     count: Count,
-    grants: Grants,
-    kept: bool,
+    pub(super) grants: Grants,
+    pub(super) kept: bool,
 }
 
 /// Asks all at once, or `first` one where somebody had it, and the rest if nobody has: who waits is not to occupy other
@@ -204,7 +203,7 @@ impl Attempt {
     }
 
     /// Takes an answer in; to whom the token has to be told.
-    fn take(&mut self, heard: Heard) -> Members {
+    pub(super) fn take(&mut self, heard: Heard) -> Members {
         let (member, outcome) = match heard {
             Heard::Raise(member, outcome) => {
                 if let Ok(answer) = &outcome {
@@ -238,7 +237,7 @@ impl Attempt {
     }
 
     /// The second round.
-    fn tell_token(&self, requests: &Requests, told: Members, until: Instant) {
+    pub(super) fn tell_token(&self, requests: &Requests, told: Members, until: Instant) {
         let Some(token) = self.grants.token else {
             return;
         };
@@ -249,100 +248,6 @@ impl Attempt {
             };
             let asking = self.quorum.members[number].ask(&self.key, op, until);
             requests.push(hear(asking, Heard::Raise));
-        }
-    }
-
-    /// The lock is held. What is still on its way is heard, so that those members hold it, too.
-    fn win(mut self, requests: Requests, sent_at: BootInstant) -> Outcome {
-        let others = self.grants.take_refused();
-        self.tell_token(
-            &requests,
-            others,
-            Instant::now() + self.quorum.response_timeout,
-        );
-        let Some(token) = self.grants.token else {
-            unreachable!("a majority has named it");
-        };
-        self.kept = true;
-        self.quorum.ledger.won(&self.id, token);
-        self.quorum.pauses.calm(self.key.slot());
-        let id = self.id.clone();
-        self.linger(requests);
-        Outcome::Won { id, token, sent_at }
-    }
-
-    /// Others go first: whoever has granted it is told at once, the rest when they have answered.
-    fn lose(self, requests: Requests) {
-        self.forget_granted();
-        self.linger(requests);
-    }
-
-    fn forget_granted(&self) {
-        let ledger = &self.quorum.ledger;
-        if let Some(entry) = ledger.get(&self.id) {
-            let granted = ledger.take_granted(&self.id);
-            let none = |_| Stray::None;
-            self.quorum
-                .forget_at(granted, &self.key, &self.id, &entry, none);
-        }
-    }
-
-    /// Hears the rest in the background.
-    fn linger(mut self, mut requests: Requests) {
-        if requests.is_empty() && self.grants.holding().count() == 0 {
-            return;
-        }
-        tasks::spawn(async move {
-            while let Some(heard) = requests.next().await {
-                let told = self.take(heard);
-                if self.kept {
-                    let until = Instant::now() + self.quorum.response_timeout;
-                    self.tell_token(&requests, told, until);
-                } else {
-                    self.forget_granted();
-                }
-            }
-            if self.kept {
-                let (quorum, holding) = (Arc::clone(&self.quorum), self.grants.holding());
-                let (key, id) = (self.key.clone(), self.id.clone());
-                drop(self);
-                quorum.mend(&key, &id, holding).await;
-            }
-        });
-    }
-
-    /// Who could not be told the token is told later.
-    fn tell_later(&self) {
-        let Some(token) = self.grants.token else {
-            return;
-        };
-        let (unsure, ahead) = self.grants.unsure();
-        for number in unsure.iter() {
-            let op = Op::Raise {
-                hold: self.id.clone(),
-                token,
-            };
-            self.quorum.tell_later(number, &self.key, op, ahead);
-        }
-    }
-}
-
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        if self.kept {
-            self.tell_later();
-            return;
-        }
-        if let Some(entry) = self.quorum.ledger.end(&self.id) {
-            let stray = |member| {
-                if entry.open.has(member) {
-                    Stray::Possible
-                } else {
-                    Stray::None
-                }
-            };
-            self.quorum
-                .forget_at(entry.asked, &self.key, &self.id, &entry, stray);
         }
     }
 }

@@ -12,6 +12,7 @@
 //! `renewal` and `release` what its answers mean. `ask` has the questions.
 //! Called by the store; knows the other two stores and no `Store`.
 
+mod aftermath;
 mod ask;
 mod attempt;
 mod count;
