@@ -2,11 +2,13 @@
 //! draw from the same shapes, the one in virtual time, the other in real processes.
 
 mod cut_short;
+mod locks;
 mod op;
 mod random;
 mod shape;
 
 pub use self::cut_short::CutShort;
+pub use self::locks::{LockKind, Mutexes};
 pub use self::op::{Ending, Inner, Op, Patience};
 pub use self::random::Random;
 pub use self::shape::Shape;

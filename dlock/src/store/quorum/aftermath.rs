@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 
 use super::attempt::{Attempt, Outcome, Requests};
 use crate::clock::{BootInstant, Instant};
-use crate::protocol::{Op, Stray};
+use crate::protocol::Stray;
 use crate::tasks;
 
 impl Attempt {
@@ -71,16 +71,12 @@ impl Attempt {
 
     /// Who could not be told the token is told later.
     fn tell_later(&self) {
-        let Some(token) = self.grants.token else {
+        let Some(op) = self.raise() else {
             return;
         };
         let (unsure, ahead) = self.grants.unsure();
         for number in unsure.iter() {
-            let op = Op::Raise {
-                hold: self.id.clone(),
-                token,
-            };
-            self.quorum.tell_later(number, &self.key, op, ahead);
+            self.quorum.tell_later(number, &self.key, op.clone(), ahead);
         }
     }
 }

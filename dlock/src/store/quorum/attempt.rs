@@ -238,16 +238,19 @@ impl Attempt {
 
     /// The second round.
     pub(super) fn tell_token(&self, requests: &Requests, told: Members, until: Instant) {
-        let Some(token) = self.grants.token else {
+        let Some(op) = self.raise() else {
             return;
         };
         for number in told.iter() {
-            let op = Op::Raise {
-                hold: self.id.clone(),
-                token,
-            };
-            let asking = self.quorum.members[number].ask(&self.key, op, until);
+            let asking = self.quorum.members[number].ask(&self.key, op.clone(), until);
             requests.push(hear(asking, Heard::Raise));
         }
+    }
+
+    /// What says the token, once there is one.
+    pub(super) fn raise(&self) -> Option<Op> {
+        let token = self.grants.token?;
+        let hold = self.id.clone();
+        Some(Op::Raise { hold, token })
     }
 }

@@ -74,14 +74,17 @@ impl Quorum {
         };
         let until = BootInstant::now() + entry.lease / 3;
         let mut span = SHORTEST;
-        while member.is_worth_asking(BootInstant::now()) {
-            match self.record_at(key, hold, member).await {
-                Some(Recorded::Later) if BootInstant::now() < until => {}
-                _ => return,
-            }
-            // Attempts of others come and go there.
+        loop {
+            // Attempts of others come and go there, and a hold may be over before it is worth the trouble.
             sleep(span.mul_f64(random::f64() + 0.5)).await;
             span = (2 * span).min(LONGEST);
+            let now = BootInstant::now();
+            if now >= until || !member.is_worth_asking(now) {
+                return;
+            }
+            let Some(Recorded::Later) = self.record_at(key, hold, member).await else {
+                return;
+            };
         }
     }
 

@@ -48,18 +48,8 @@ impl Args {
     fn again(&self, seed: u64) -> String {
         match self.locks {
             LockKind::Rw => format!("--seed {seed}"),
-            LockKind::Mutex => format!("--lock mutex --seed {seed}"),
-            LockKind::Quorum => format!("--lock quorum --seed {seed}"),
+            other => format!("--lock {} --seed {seed}", other.name()),
         }
-    }
-}
-
-fn kind(word: &str) -> Option<LockKind> {
-    match word {
-        "rw" => Some(LockKind::Rw),
-        "mutex" => Some(LockKind::Mutex),
-        "quorum" => Some(LockKind::Quorum),
-        _ => None,
     }
 }
 
@@ -74,7 +64,7 @@ fn parse() -> Option<Args> {
             "--threads" => args.threads = Some(words.next()?.parse().ok()?),
             "--every" => args.every = Some(words.next()?.parse().ok()?),
             "--exhaustive" => args.exhaustive = true,
-            "--lock" => args.locks = kind(&words.next()?)?,
+            "--lock" => args.locks = LockKind::parse(&words.next()?)?,
             "--twice" => args.twice = true,
             "--whole" => args.whole = true,
             "--wire" => args.wire = true,

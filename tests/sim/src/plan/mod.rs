@@ -7,10 +7,10 @@ mod quorum;
 mod setup;
 
 pub(crate) use self::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
-pub use self::mutexes::LockKind;
-pub(crate) use self::mutexes::{Dialect, Foreign, ForeignOp, Mutexes};
+pub(crate) use self::mutexes::{Dialect, Foreign, ForeignOp};
 pub(crate) use self::setup::Setup;
-pub(crate) use dlock_load::{Ending, Op, Patience, Shape};
+pub use dlock_load::LockKind;
+pub(crate) use dlock_load::{Ending, Mutexes, Op, Patience, Shape};
 
 /// One task of a process.
 #[derive(Debug, Clone)]

@@ -4,38 +4,6 @@ use super::{Plan, ProcessPlan, TaskPlan};
 use crate::engine::{MS, Nanos, Random, SECOND};
 use crate::weights;
 
-/// What a seed is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LockKind {
-    /// Read/write locks.
-    #[default]
-    Rw,
-    /// Mutexes, which others take as well who know nothing of dlock.
-    Mutex,
-    /// Locks of both kinds that most of several servers have.
-    Quorum,
-}
-
-/// Which locks are mutexes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Mutexes {
-    #[default]
-    None,
-    /// The first, the third, and so on.
-    Every2nd,
-    All,
-}
-
-impl Mutexes {
-    pub(crate) fn has(self, lock: usize) -> bool {
-        match self {
-            Self::None => false,
-            Self::Every2nd => lock.is_multiple_of(2),
-            Self::All => true,
-        }
-    }
-}
-
 /// How others take a string as a mutex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {

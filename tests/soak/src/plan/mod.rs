@@ -5,12 +5,12 @@ mod fault;
 mod mutexes;
 mod quorum;
 
+pub(crate) use dlock_load::{LockKind, Mutexes};
 use dlock_load::{Op, Random, Shape};
 
 pub(crate) use self::{
     draw::fault,
     fault::{Fault, FaultClass, Theme, Track},
-    mutexes::{LockKind, Mutexes},
     quorum::{Fall, MEMBERS, Members},
 };
 

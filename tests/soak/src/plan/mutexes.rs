@@ -2,54 +2,8 @@
 
 use dlock_load::{Op, Shape};
 
-use super::{Kind, Plan, ProcessPlan, TaskPlan};
+use super::{Kind, LockKind, Mutexes, Plan, ProcessPlan, TaskPlan};
 use crate::weights;
-
-/// What a run is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LockKind {
-    /// Read/write locks.
-    Rw,
-    /// Mutexes, which others take as well who know nothing of dlock.
-    Mutex,
-    /// Locks of both kinds that most of several servers have.
-    Quorum,
-}
-
-impl LockKind {
-    const ALL: [Self; 3] = [Self::Rw, Self::Mutex, Self::Quorum];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rw => "rw",
-            Self::Mutex => "mutex",
-            Self::Quorum => "quorum",
-        }
-    }
-
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-/// Which locks are mutexes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mutexes {
-    None,
-    /// The first, the third, and so on.
-    Every2nd,
-    All,
-}
-
-impl Mutexes {
-    pub(crate) fn has(self, lock: usize) -> bool {
-        match self {
-            Self::None => false,
-            Self::Every2nd => lock.is_multiple_of(2),
-            Self::All => true,
-        }
-    }
-}
 
 impl Plan {
     /// Makes mutexes of locks.
