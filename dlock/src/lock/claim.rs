@@ -57,6 +57,15 @@ impl<'a> Claim<'a> {
         }
     }
 
+    /// It was granted as an attempt that is of no use: the next one is another.
+    pub(super) fn forgo(&mut self, asked: &HoldId) {
+        if self.id != *asked {
+            let attempt = std::mem::replace(&mut self.id, asked.clone());
+            let (keeper, key) = (&self.commons.keeper, self.key.clone());
+            keeper.abandon(key, attempt, Stray::None, self.lease, keeper.begin());
+        }
+    }
+
     /// It was not.
     pub(super) fn unanswered(&mut self) {
         self.asking = false;

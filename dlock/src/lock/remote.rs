@@ -118,7 +118,11 @@ pub(super) async fn acquire(
             if late == LATE {
                 return Err(slower_than_lease(lock));
             }
-            continue; // Heard of it too late to be of use; asking again extends it.
+            // Heard of it too late to be of use; asking again extends it, or gets another.
+            if let Op::Acquire { hold, .. } = &op {
+                claim.forgo(hold);
+            }
+            continue;
         }
         let pending = claim.settle();
         commons.keeper.keep(&hold)?;

@@ -1,10 +1,12 @@
 //! What an attempt leaves to be done, whether it has won or not.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 
 use super::attempt::{Attempt, Outcome, Requests};
+use super::members::Members;
 use crate::clock::{BootInstant, Instant};
 use crate::protocol::Stray;
 use crate::tasks;
@@ -25,14 +27,14 @@ impl Attempt {
         self.quorum.ledger.won(&self.id, token);
         self.quorum.pauses.calm(self.key.slot());
         let id = self.id.clone();
-        self.linger(requests);
+        self.linger(requests, sent_at);
         Outcome::Won { id, token, sent_at }
     }
 
     /// Others go first: whoever has granted it is told at once, the rest when they have answered.
     pub(super) fn lose(self, requests: Requests) {
         self.forget_granted();
-        self.linger(requests);
+        self.linger(requests, BootInstant::now());
     }
 
     fn forget_granted(&self) {
@@ -41,12 +43,12 @@ impl Attempt {
             let granted = ledger.take_granted(&self.id);
             let none = |_| Stray::None;
             self.quorum
-                .forget_at(granted, &self.key, &self.id, &entry, none);
+                .forget_at(granted, &self.key, &self.id, entry.lease, none);
         }
     }
 
     /// Hears the rest in the background.
-    fn linger(mut self, mut requests: Requests) {
+    fn linger(mut self, mut requests: Requests, since: BootInstant) {
         if requests.is_empty() && self.grants.holding().count() == 0 {
             return;
         }
@@ -64,9 +66,21 @@ impl Attempt {
                 let (quorum, holding) = (Arc::clone(&self.quorum), self.grants.holding());
                 let (key, id) = (self.key.clone(), self.id.clone());
                 drop(self);
-                quorum.mend(&key, &id, holding).await;
+                quorum.mend(&key, &id, holding, since).await;
             }
         });
+    }
+
+    /// A member has answered the acquire, or will not any more; `open` if it, or a copy of it, may still arrive there. If that
+    /// was relied upon when the hold was given back, it is told now that it was.
+    pub(super) fn heard(&mut self, member: usize, open: bool) {
+        self.awaited.take(member);
+        if open && self.quorum.ledger.unheard(&self.id, member) {
+            let (one, possible) = (Members::only(member), |_| Stray::Possible);
+            let quorum = &self.quorum;
+            quorum.forget_at(one, &self.key, &self.id, self.lease, possible);
+            quorum.look_again(one, &self.key, &self.id, self.lease, Duration::ZERO);
+        }
     }
 
     /// Who could not be told the token is told later.
@@ -74,9 +88,9 @@ impl Attempt {
         let Some(op) = self.raise() else {
             return;
         };
-        let (unsure, ahead) = self.grants.unsure();
-        for number in unsure.iter() {
-            self.quorum.tell_later(number, &self.key, op.clone(), ahead);
+        self.quorum.saw_apart(self.grants.apart());
+        for number in self.grants.unsure().iter() {
+            self.quorum.tell_later(number, &self.key, op.clone());
         }
     }
 }
@@ -84,6 +98,8 @@ impl Attempt {
 impl Drop for Attempt {
     fn drop(&mut self) {
         if self.kept {
+            let awaited = self.awaited;
+            awaited.iter().for_each(|member| self.heard(member, true));
             self.tell_later();
             return;
         }
@@ -96,7 +112,9 @@ impl Drop for Attempt {
                 }
             };
             self.quorum
-                .forget_at(entry.asked, &self.key, &self.id, &entry, stray);
+                .forget_at(entry.asked, &self.key, &self.id, entry.lease, stray);
+            let (quorum, rest) = (&self.quorum, Duration::ZERO);
+            quorum.look_again(entry.open, &self.key, &self.id, entry.lease, rest);
         }
     }
 }

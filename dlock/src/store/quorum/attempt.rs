@@ -67,9 +67,11 @@ pub(super) struct Attempt {
     pub(super) quorum: Arc<Quorum>,
     pub(super) key: LockKey,
     pub(super) id: HoldId,
-    lease: Duration,
+    pub(super) lease: Duration,
     count: Count,
     pub(super) grants: Grants,
+    /// Those that have not answered the acquire.
+    pub(super) awaited: Members,
     pub(super) kept: bool,
 }
 
@@ -99,6 +101,7 @@ pub(super) async fn attempt(
             members,
             want.entry.mode == Mode::Write && want.key.kind().has_tokens(),
         ),
+        awaited: Members::default(),
         kept: false,
     };
     let (mut requests, mut rest) = (Requests::new(), worth);
@@ -168,9 +171,10 @@ fn hear(
 
 impl Attempt {
     /// Asks these members for the lock.
-    fn ask(&self, requests: &Requests, entry: &Entry, members: Members, until: Instant) {
+    fn ask(&mut self, requests: &Requests, entry: &Entry, members: Members, until: Instant) {
         let op = acquire(&self.id, entry);
         for number in members.iter() {
+            self.awaited.put(number);
             let asking = self.quorum.members[number].ask(&self.key, op.clone(), until);
             requests.push(hear(asking, Heard::Acquire));
         }
@@ -222,6 +226,7 @@ impl Attempt {
                 self.quorum
                     .ledger
                     .answered(&self.id, member, granted.is_some(), !answer.resent);
+                self.heard(member, answer.resent);
                 let Some(token) = granted else {
                     self.count.no += 1;
                     return self.grants.refused(member);
@@ -230,6 +235,7 @@ impl Attempt {
                 self.grants.granted(member, token, &self.count)
             }
             Err(error) => {
+                self.heard(member, true);
                 self.count.failed(error);
                 Members::default()
             }

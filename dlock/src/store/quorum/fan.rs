@@ -29,7 +29,7 @@ pub(super) struct Fan {
     pub(super) without: Members,
     /// Whether what is told ends the hold.
     ends: bool,
-    sent_at: BootInstant,
+    pub(super) sent_at: BootInstant,
 }
 
 impl Fan {

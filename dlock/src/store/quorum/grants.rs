@@ -100,15 +100,20 @@ impl Grants {
         }
     }
 
-    /// Those who may name a smaller token one day, and by how much the clocks of the others disagree at most.
-    pub(super) fn unsure(&self) -> (Members, Duration) {
-        if !self.fences {
-            return (Members::default(), Duration::ZERO);
+    /// Those who may name a smaller token one day.
+    pub(super) fn unsure(&self) -> Members {
+        if self.fences {
+            Members::first(self.tokens.len()).without(self.sure)
+        } else {
+            Members::default()
         }
+    }
+
+    /// By how much the clocks of those who have granted disagree.
+    pub(super) fn apart(&self) -> Duration {
         let named = || self.tokens.iter().flatten().map(|token| token.as_u64());
         let apart = named().max().unwrap_or(0) - named().min().unwrap_or(0);
-        let unsure = Members::first(self.tokens.len()).without(self.sure);
-        (unsure, Duration::from_micros(apart))
+        Duration::from_micros(apart)
     }
 
     /// How many remember it.
@@ -145,10 +150,9 @@ mod tests {
     fn who_has_not_answered_is_unsure_for_as_long_as_clocks_are_apart() {
         let (_, mut grants) = play(true, &[7, 9, 8]);
         grants.raised(0, false);
-        let (unsure, apart) = grants.unsure();
-        assert_eq!(unsure.iter().collect::<Vec<_>>(), [2, 3, 4]);
-        assert_eq!(apart, std::time::Duration::from_micros(2));
-        assert_eq!(play(false, &[7, 9, 8]).1.unsure().0.count(), 0);
+        assert_eq!(grants.unsure().iter().collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(grants.apart(), std::time::Duration::from_micros(2));
+        assert_eq!(play(false, &[7, 9, 8]).1.unsure().count(), 0);
     }
 
     #[test]

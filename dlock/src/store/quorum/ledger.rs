@@ -28,10 +28,14 @@ pub(super) struct Entry {
     pub(super) open: Members,
     /// Those of them who have not answered one: what they answer to the next says nothing of that.
     doubtful: Members,
+    /// Those of them whose answer the attempt is listening for: whatever comes after the end, it sees to that.
+    awaited: Members,
     /// Those that have given it back already.
     pub(super) freed: Members,
     /// Whether it is being given back.
-    ended: bool,
+    pub(super) ended: bool,
+    /// Whether those whose answer is awaited have been told no more of that than the others.
+    relies: bool,
     /// When it can matter no more.
     until: BootInstant,
 }
@@ -46,10 +50,17 @@ impl Entry {
             asked: Members::default(),
             open: Members::default(),
             doubtful: Members::default(),
+            awaited: Members::default(),
             freed: Members::default(),
             ended: false,
+            relies: false,
             until: BootInstant::from_nanos(0),
         }
+    }
+
+    /// Whether one acquire is on its way to a member, and the attempt sees to what becomes of it.
+    pub(super) fn is_ahead_at(&self, member: usize) -> bool {
+        self.open.has(member) && self.awaited.has(member) && !self.doubtful.has(member)
     }
 
     fn ask(&mut self, member: usize) {
@@ -58,6 +69,13 @@ impl Entry {
         }
         self.asked.put(member);
         self.open.put(member);
+    }
+
+    fn ask_all(&mut self, members: Members) {
+        for member in members.iter() {
+            self.ask(member);
+            self.awaited.put(member);
+        }
     }
 }
 
@@ -70,7 +88,7 @@ pub(super) struct Ledger {
 impl Ledger {
     /// An attempt begins, and asks these.
     pub(super) fn begin(&self, id: &HoldId, mut entry: Entry, members: Members, now: BootInstant) {
-        members.iter().for_each(|member| entry.ask(member));
+        entry.ask_all(members);
         entry.until = now + 2 * entry.lease;
         let mut entries = self.entries.lock();
         if entries.len() >= CROWD && entries.len() == entries.capacity() {
@@ -83,20 +101,35 @@ impl Ledger {
     /// An attempt asks these, too.
     pub(super) fn ask_more(&self, id: &HoldId, members: Members) {
         if let Some(entry) = self.entries.lock().get_mut(id) {
-            members.iter().for_each(|member| entry.ask(member));
+            entry.ask_all(members);
         }
     }
 
     /// A member has answered the acquire; `settled` if no copy of it can come.
     pub(super) fn answered(&self, id: &HoldId, member: usize, granted: bool, settled: bool) {
-        if let Some(entry) = self.entries.lock().get_mut(id)
-            && settled
-            && !entry.doubtful.has(member)
-        {
+        let mut entries = self.entries.lock();
+        let Some(entry) = entries.get_mut(id) else {
+            return;
+        };
+        entry.awaited.take(member);
+        if settled && !entry.doubtful.has(member) {
             entry.open.take(member);
             if !granted {
                 entry.asked.take(member);
             }
+        }
+    }
+
+    /// The attempt will hear no more of what may still arrive at a member. Whether that was relied upon when the hold was
+    /// given back; otherwise it has been seen to, or its end will do so.
+    pub(super) fn unheard(&self, id: &HoldId, member: usize) -> bool {
+        match self.entries.lock().get_mut(id) {
+            Some(entry) if entry.ended => entry.relies,
+            Some(entry) => {
+                entry.awaited.take(member);
+                false
+            }
+            None => true,
         }
     }
 
@@ -144,9 +177,30 @@ impl Ledger {
         self.entries.lock().remove(id)
     }
 
+    /// The end of a hold, where an acquire that may still arrive is told to have no effect.
+    pub(super) fn end_noted(&self, id: &HoldId) -> Option<Entry> {
+        let mut entries = self.entries.lock();
+        let entry = entries.get_mut(id)?;
+        let known = entry.clone();
+        if entry.awaited.count() == 0 {
+            entries.remove(id);
+        } else {
+            entry.ended = true;
+        }
+        Some(known)
+    }
+
     /// Those who were to give it back have not been enough: somebody will try again.
-    pub(super) fn end_later(&self, id: &HoldId, mut entry: Entry) {
+    pub(super) fn end_later(&self, id: &HoldId, mut entry: Entry, relies: bool) {
         entry.ended = true;
+        entry.relies |= relies;
         self.entries.lock().insert(id.clone(), entry);
+    }
+
+    /// Whether attempts are under way, or their undoing.
+    pub(super) fn has_attempts(&self) -> bool {
+        let entries = self.entries.lock();
+        let mut entries = entries.values();
+        entries.any(|entry| entry.token.is_none() && !entry.ended)
     }
 }

@@ -1,18 +1,19 @@
 //! What all that is asked of one quorum has in common.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::ledger::{Entry, Ledger};
+use super::ledger::Ledger;
 use super::member::Member;
 use super::members::Members;
 use super::outbox::{About, Letter};
 use super::pauses::Pauses;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, sleep};
 use crate::key::LockKey;
 use crate::protocol::{ClientId, HoldId, Op, Stray, validity};
 use crate::store::Origin;
+use crate::tasks::Place;
 
 /// The shortest time that a member is given to answer.
 const SHORTEST: Duration = Duration::from_millis(20);
@@ -33,6 +34,8 @@ pub(super) struct Quorum {
     pub(super) ledger: Ledger,
     pub(super) pauses: Pauses,
     pub(super) response_timeout: Duration,
+    /// By how much members' clocks were seen to disagree at most, in µs.
+    apart: AtomicU64,
 }
 
 impl Quorum {
@@ -48,6 +51,7 @@ impl Quorum {
             ledger: Ledger::default(),
             pauses: Pauses::new(),
             response_timeout,
+            apart: AtomicU64::new(0),
         }
     }
 
@@ -72,13 +76,44 @@ impl Quorum {
         worth
     }
 
-    /// Has a member told the token of a hold, in the background, for as long as that may be ahead of its clock.
-    pub(super) fn tell_later(&self, member: usize, key: &LockKey, op: Op, ahead: Duration) {
+    /// Members have named tokens that are so far apart.
+    pub(super) fn saw_apart(&self, apart: Duration) {
+        let micros = u64::try_from(apart.as_micros()).unwrap_or(u64::MAX);
+        if micros > self.apart.load(Ordering::Relaxed) {
+            self.apart.fetch_max(micros, Ordering::Relaxed);
+        }
+    }
+
+    /// Has a member told the token of a hold, in the background, for as long as that may be ahead of its clock. (Tokens that
+    /// follow one that was ahead are so, too, and members that were told it name none that are apart.)
+    pub(super) fn tell_later(&self, member: usize, key: &LockKey, op: Op) {
+        let apart = Duration::from_micros(self.apart.load(Ordering::Relaxed));
         let until =
-            BootInstant::now() + 2 * validity(self.response_timeout) + ahead.min(LONGEST_AHEAD);
+            BootInstant::now() + 2 * validity(self.response_timeout) + apart.min(LONGEST_AHEAD);
         let about = About::Token(key.clone());
         let key = key.clone();
         self.members[member].post(about, Letter { key, op, until });
+    }
+
+    /// Has these members forget an attempt or a hold once more, `rest` after nothing of it can arrive there any longer. What they were
+    /// told before holds for requests that say until when they are valid: a plain `SET` does not; and one may have been
+    /// written later than that.
+    pub(super) fn look_again(
+        self: &Arc<Self>,
+        members: Members,
+        key: &LockKey,
+        id: &HoldId,
+        lease: Duration,
+        rest: Duration,
+    ) {
+        if members.count() == 0 {
+            return;
+        }
+        let (quorum, key, id) = (Arc::clone(self), key.clone(), id.clone());
+        Place::own().spawn(async move {
+            sleep(rest + 2 * validity(quorum.response_timeout)).await;
+            quorum.forget_at(members, &key, &id, lease, |_| Stray::None);
+        });
     }
 
     /// Has these members forget an attempt or a hold, in the background.
@@ -87,11 +122,11 @@ impl Quorum {
         members: Members,
         key: &LockKey,
         id: &HoldId,
-        entry: &Entry,
+        lease: Duration,
         stray: impl Fn(usize) -> Stray,
     ) {
         // For as long as a late copy of the acquire may come, and then the hold last.
-        let until = BootInstant::now() + entry.lease + 2 * validity(self.response_timeout);
+        let until = BootInstant::now() + lease + 2 * validity(self.response_timeout);
         for number in members.iter() {
             let op = Op::Abandon {
                 hold: id.clone(),

@@ -1,9 +1,11 @@
 //! Giving a hold back, or its end.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::fan::{Fan, answer};
 use super::ledger::Entry;
+use super::member::Asking;
 use super::members::Members;
 use super::outbox::{About, Letter};
 use super::quorum::Quorum;
@@ -22,6 +24,8 @@ struct Ending {
     fan: Fan,
     op: Op,
     entry: Entry,
+    /// Those that are told of it right behind an acquire.
+    behind: Members,
     /// Whether a majority has answered, so that nobody asks again.
     decided: bool,
 }
@@ -35,12 +39,16 @@ impl Quorum {
         op: &Op,
         deadline: Instant,
     ) -> Result<Answer, Error> {
-        let known = self.ledger.end(hold);
+        let known = match op {
+            Op::Release { .. } => self.ledger.end(hold),
+            _ => self.ledger.end_noted(hold),
+        };
         let entry = known.unwrap_or_else(|| self.stranger(key, op));
         let mut ending = Ending {
             fan: Fan::new(self, key, hold, true),
             op: op.clone(),
             entry,
+            behind: Members::default(),
             decided: false,
         };
         ending.begin(deadline);
@@ -95,12 +103,44 @@ impl Ending {
             if !self.entry.asked.has(number) {
                 self.fan.pass_by(number);
             } else if member.is_worth_asking(now) {
-                let asking = member.ask(&self.fan.key, self.op_for(number), deadline);
+                let asking = if self.relies_on(number) {
+                    self.behind.put(number);
+                    self.ask_behind(number, deadline)
+                } else {
+                    member.ask(&self.fan.key, self.op_for(number), deadline)
+                };
                 self.fan.ask(number, asking);
             } else {
                 self.fan.give_up_on(number, member.excuse());
             }
         }
+    }
+
+    /// Whether the acquire is ahead of this on its way to a member, as far as anybody knows.
+    fn relies_on(&self, member: usize) -> bool {
+        matches!(self.op, Op::Release { .. }) && self.entry.is_ahead_at(member)
+    }
+
+    /// Tells a member just to undo the acquire that is ahead, which costs it least. If it does not have the hold then, the
+    /// acquire may still come, and is to have no effect.
+    fn ask_behind(&self, member: usize, deadline: Instant) -> Asking<Result<Answer, Error>> {
+        let Fan {
+            quorum, key, id, ..
+        } = &self.fan;
+        let asking = quorum.members[member].ask(key, self.op.clone(), deadline);
+        let (quorum, key, id) = (Arc::clone(quorum), key.clone(), id.clone());
+        let lease = self.entry.lease;
+        Box::pin(async move {
+            let told = asking.await;
+            if let (_, Ok(answer)) = &told
+                && answer.reply == Reply::Gone
+            {
+                let one = Members::only(member);
+                quorum.forget_at(one, &key, &id, lease, |_| Stray::Possible);
+                quorum.look_again(one, &key, &id, lease, Duration::ZERO);
+            }
+            told
+        })
     }
 
     /// What a member is told: where an acquire may still arrive, also that it is to have no effect.
@@ -139,12 +179,21 @@ impl Drop for Ending {
             };
             quorum.members[number].post(About::End(id.clone()), letter);
         }
+        if !self.entry.ended {
+            let heard = self.behind.without(*silent);
+            let strays = self.entry.open.without(heard);
+            let rest = match self.op {
+                Op::Renew { lease, .. } => lease,
+                _ => Duration::ZERO,
+            };
+            quorum.look_again(strays, key, id, self.entry.lease, rest);
+        }
         if !self.decided {
             let mut entry = self.entry.clone();
             let freed = entry.asked.without(*silent).without(*without);
             entry.freed = entry.freed.and(freed);
             entry.asked = *silent;
-            quorum.ledger.end_later(id, entry);
+            quorum.ledger.end_later(id, entry, self.behind.count() > 0);
         }
     }
 }

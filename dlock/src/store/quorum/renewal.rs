@@ -63,16 +63,23 @@ impl Quorum {
 
     /// Has members record a hold that they lack, until they do, or do not answer: so servers that are replaced by empty ones,
     /// one after the other, do not use it up. Each renewal begins anew.
-    pub(super) async fn mend(&self, key: &LockKey, hold: &HoldId, lacking: Members) {
-        join_all(lacking.iter().map(|number| self.mend_at(key, hold, number))).await;
+    pub(super) async fn mend(
+        &self,
+        key: &LockKey,
+        hold: &HoldId,
+        lacking: Members,
+        since: BootInstant,
+    ) {
+        let each = |number| self.mend_at(key, hold, number, since);
+        join_all(lacking.iter().map(each)).await;
     }
 
-    async fn mend_at(&self, key: &LockKey, hold: &HoldId, number: usize) {
+    async fn mend_at(&self, key: &LockKey, hold: &HoldId, number: usize, since: BootInstant) {
         let member = &self.members[number];
         let Some(entry) = self.ledger.get(hold) else {
             return;
         };
-        let until = BootInstant::now() + entry.lease / 3;
+        let until = since + entry.lease / 3;
         let mut span = SHORTEST;
         loop {
             // Attempts of others come and go there, and a hold may be over before it is worth the trouble.
@@ -105,6 +112,10 @@ impl Quorum {
         };
         let granted = matches!(answer.reply, Reply::Granted(_));
         self.ledger.answered(hold, number, granted, !answer.resent);
+        if answer.reply == Reply::Gone {
+            // Somebody has evicted it.
+            return None;
+        }
         let Reply::Granted(named) = answer.reply else {
             return Some(Recorded::Later);
         };
@@ -119,7 +130,8 @@ impl Quorum {
             };
             if member.call(key, &raise, until).await.is_err() {
                 let ahead = Duration::from_micros(token.as_u64() - named.as_u64());
-                self.tell_later(number, key, raise, ahead);
+                self.saw_apart(ahead);
+                self.tell_later(number, key, raise);
             }
         }
         Some(Recorded::Now)
@@ -136,5 +148,6 @@ enum Recorded {
 /// Hears the rest, and mends the hold.
 async fn mend(mut fan: Fan) {
     while fan.hear().await {}
-    fan.quorum.mend(&fan.key, &fan.id, fan.without).await;
+    let (quorum, since) = (&fan.quorum, fan.sent_at);
+    quorum.mend(&fan.key, &fan.id, fan.without, since).await;
 }

@@ -24,6 +24,8 @@ use crate::store::{Answer, ScriptLoad};
 const TRIES: u32 = 6;
 /// How many operations of a batch are under way at the same time.
 const ABREAST: usize = 64;
+/// How often a shutdown looks whether attempts are over.
+const BRIEFLY: Duration = Duration::from_millis(2);
 
 /// Locks on a majority of several servers.
 #[derive(Debug)]
@@ -254,6 +256,11 @@ impl QuorumStore {
 
     /// Ends the background tasks and closes the connections, once what is queued has been told where it can be.
     pub(crate) async fn shutdown(&self) {
+        let until = Instant::now() + self.quorum.response_timeout;
+        // Those that were lost are still heard.
+        while self.quorum.ledger.has_attempts() && Instant::now() < until {
+            sleep(BRIEFLY).await;
+        }
         let until = Instant::now() + self.quorum.response_timeout;
         self.quorum.undone(until).await;
         for member in &self.quorum.members {

@@ -6,6 +6,7 @@ mod judge;
 mod late;
 mod processes;
 mod replaced;
+mod unheard;
 
 use std::time::Duration;
 

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use dlock::__internals::{MemoryStore, ServerClock};
 use dlock::{Client, FencingToken};
 use dlock_tests::{RedisServer, wait_until};
-use tokio::time::sleep;
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep};
 
 use crate::Members;
 
@@ -113,6 +114,24 @@ async fn a_lease_ends_whatever_token_it_was_raised_to() {
     assert!(next.fencing_token() > token);
 }
 
+/// A member whose clock is behind those of the others is told their tokens again and again.
+#[tokio::test]
+async fn a_hold_at_a_slow_clock_ends_although_tokens_are_ahead_of_it() {
+    let (members, _stores) = with_clocks([0, 0, -500_000]);
+    let lease = Duration::from_secs(1);
+    let slow = members.alone(2).await.rw_lock("a").expect("ok");
+    let dead = slow.clone().lease(lease).min_hold(lease).write().await;
+    dead.expect("free").release().await.expect("held");
+    let client = members.client().await;
+    let until = Instant::now() + Duration::from_secs(10);
+    while !slow.inspect().await.expect("it answers").holders.is_empty() {
+        assert!(Instant::now() < until, "it does not end");
+        token(&client).await;
+        // In memory nothing else gives other tasks their turn.
+        yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn tokens_grow_although_a_minority_is_replaced_by_empty_stores() {
     let (mut members, mut stores) = with_clocks([HOUR, 0, 0, 0, 0]);
@@ -147,8 +166,13 @@ async fn tokens_grow_although_a_member_was_down_and_another_is_replaced_later() 
         .lease(Duration::from_secs(1));
     third.kill();
     let guard = lock.write().await.expect("the two others");
+    guard.release().await.expect("held");
+    // All who answer have been told that one, so that the next tokens are close together.
+    let guard = lock.write().await.expect("free");
     let first = guard.fencing_token();
     guard.release().await.expect("held");
+    // Longer than anything that is sent is valid for.
+    sleep(Duration::from_secs(5)).await;
     third.restart().await;
     let alone = members.alone(2).await.rw_lock("a").expect("ok");
     wait_until(

@@ -15,7 +15,12 @@ impl Lock {
             return Reply::Gone;
         }
         self.last = self.last.max(token);
-        let then = Moment::of(at.real, at.offset, self.last);
+        let mut then = Moment::of(at.real, at.offset, self.last);
+        let other = |hold: &super::hold::Hold| hold.id != *id && hold.deadline > at.now;
+        if self.holds.iter().any(other) {
+            // Time that waits for the clock would keep others' holds from their ends for as long as tokens come.
+            then.offset = then.now - then.real;
+        }
         for hold in &mut self.holds {
             hold.deadline += then.now - at.now;
             if hold.id == *id {
