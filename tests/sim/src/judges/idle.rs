@@ -9,7 +9,7 @@ use super::home::{is_foreign, process_of};
 use super::members::up;
 use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
-use crate::plan::Plan;
+use crate::plan::{Fault, Plan};
 use crate::server::NodeId;
 
 /// How long after a fault connections may take to be back, and what failed meanwhile to be undone.
@@ -40,6 +40,11 @@ pub(super) struct Idle {
     later: Nanos,
     /// How long after the end of a hold a late copy of its acquire may take a mutex for nobody.
     strays: Nanos,
+    /// How far servers' clocks are set: the end of a string is an absolute time to its replicas.
+    apart: Nanos,
+    /// How much longer a hold may last if a script may have failed at its very last call: the void field of an only hold is
+    /// there then, a plain release takes it for the hold, and that ends with its lease.
+    half_done: Nanos,
 }
 
 impl Idle {
@@ -50,20 +55,29 @@ impl Idle {
             .iter()
             .map(|process| process.response_timeout);
         let timeout = timeouts.max().unwrap_or(0);
+        let lease = leases.max().unwrap_or(0);
+        let faults = || plan.faults.iter().map(|one| &one.fault);
+        let steps = faults().map(|fault| match fault {
+            Fault::ClockStep { micros, .. } => micros.unsigned_abs() * 1_000,
+            _ => 0,
+        });
+        let fails = faults().any(|fault| matches!(fault, Fault::FailScript { .. }));
         Self {
             spare: BTreeMap::new(),
             seen: BTreeMap::new(),
             looked: 0,
             shut_down: BTreeMap::new(),
-            lease: leases.max().unwrap_or(0),
+            lease,
             lossy: plan.setup.pace.lost > 0,
             more: super::patience::place_left(plan),
             later: if plan.setup.members > 0 {
-                timeout + 3 * SECOND
+                2 * (timeout + 2 * SECOND)
             } else {
                 0
             },
             strays: 2 * (timeout + SECOND),
+            apart: steps.sum(),
+            half_done: if fails { lease } else { 0 },
             calm: if plan.faults.iter().all(|one| one.fault.breaks_nothing()) {
                 0
             } else {
@@ -127,8 +141,9 @@ impl Judges {
             }
             let under_way = UNDER_WAY
                 + idle.later
+                + idle.half_done
                 + if home.is_mutex() {
-                    idle.more.max(idle.strays)
+                    idle.more.max(idle.strays) + idle.apart
                 } else {
                     0
                 };

@@ -86,7 +86,10 @@ impl Judges {
             return;
         }
         let last = self.traffic.borrow().used.get(&(lock, of)).copied();
-        let more = if self.homes[lock].is_mutex() {
+        let more = if self.is_quorum() {
+            // A server that was frozen may answer late; what is to be made sure of then takes its time from there.
+            2 * self.strays_for()
+        } else if self.homes[lock].is_mutex() {
             self.strays_for()
         } else {
             0

@@ -112,6 +112,8 @@ impl Client {
         let sim = Rc::clone(&self.sim);
         let begun = BootInstant::now();
         let _waits = Waits::new(&sim, of, task, op);
+        // Each try has the same value: if what undoes one is late, it undoes the next, and nobody is to count on that.
+        let mut undone = true;
         loop {
             let (asked, asked_at) = (sim.engine.now(), BootInstant::now());
             let got = entry.acquire(self.foreign.dialect, &mut self.redis).await;
@@ -119,11 +121,13 @@ impl Client {
                 .step("foreign", task, &[u8::from(got == Ok(true))]);
             let until = asked_at + validity(self.lease);
             if got == Ok(true) && BootInstant::now() < until {
+                let until = if undone { until } else { asked_at };
                 return Some(Held::new(&sim, (of, task), op.lock, asked, until));
             }
             if got != Ok(false) && self.foreign.dialect == Dialect::NodeRedlock {
                 // What may have come of it goes.
-                let _ = entry.release(self.foreign.dialect, &mut self.redis).await;
+                let released = entry.release(self.foreign.dialect, &mut self.redis).await;
+                undone &= released.is_ok();
             }
             let poll = match self.foreign.dialect {
                 Dialect::RedisPy => self.foreign.poll,
@@ -148,7 +152,10 @@ impl Client {
         if op.extends {
             let asked = BootInstant::now();
             match entry.extend(dialect, &mut self.redis).await {
-                Ok(true) => held.until.set(asked + validity(self.lease)),
+                Ok(true) if held.until.get() > asked => {
+                    held.until.set(asked + validity(self.lease));
+                }
+                Ok(true) => {}
                 Ok(false) => return,
                 Err(_) => {}
             }
