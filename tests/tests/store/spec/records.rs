@@ -31,7 +31,9 @@ impl Pair<'_> {
         let recorded_time = (time + record.offset).max(record.last);
         same("the lock's time", &recorded_time, &now).map_err(recorded)?;
         let kept = self.kept.unwrap_or(0);
-        if promised > time && kept < promised {
+        // For how long a free mutex is remembered is read from its hash's expiry, which is in milliseconds.
+        let rounded = if self.of == Family::Mutex { 1_000 } else { 0 };
+        if promised > time && kept + rounded < promised {
             return Err(recorded(format!("kept until {kept}, not until {promised}")));
         }
         let tomb = record.buried.values().copied().max().unwrap_or(0);
