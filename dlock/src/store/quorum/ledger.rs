@@ -111,8 +111,11 @@ impl Ledger {
         let Some(entry) = entries.get_mut(id) else {
             return;
         };
+        if entry.doubtful.has(member) {
+            return;
+        }
         entry.awaited.take(member);
-        if settled && !entry.doubtful.has(member) {
+        if settled {
             entry.open.take(member);
             if !granted {
                 entry.asked.take(member);
