@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::Commons;
 use crate::clock::BootInstant;
-use crate::hold::{Pending, WAITER_LEASE};
+use crate::hold::{Granted, Pending, Start, WAITER_LEASE};
 use crate::key::LockKey;
-use crate::protocol::{HoldId, Reply, Stray, validity};
+use crate::protocol::{HoldId, Op, Reply, Stray, validity};
 use crate::store::Answer;
+use crate::token::ServerToken;
 
 /// Undoes a half-done acquire unless settled: whether the request was queued, granted or never
 /// arrived, the server is told to forget it.
@@ -58,9 +59,11 @@ impl<'a> Claim<'a> {
     }
 
     /// It was granted as an attempt that is of no use: the next one is another.
-    pub(super) fn forgo(&mut self, asked: &HoldId) {
-        if self.id != *asked {
-            let attempt = std::mem::replace(&mut self.id, asked.clone());
+    pub(super) fn forgo(&mut self, op: &Op) {
+        if let Op::Acquire { hold, .. } = op
+            && self.id != *hold
+        {
+            let attempt = std::mem::replace(&mut self.id, hold.clone());
             let (keeper, key) = (&self.commons.keeper, self.key.clone());
             keeper.abandon(key, attempt, Stray::None, self.lease, keeper.begin());
         }
@@ -78,9 +81,14 @@ impl<'a> Claim<'a> {
         self.stray_until = Some(BootInstant::now() + 2 * validity);
     }
 
-    /// Until when a copy of the request may still arrive.
-    pub(super) fn stray_until(&self) -> Option<BootInstant> {
-        self.stray_until
+    /// What has come of it.
+    pub(super) fn granted(&self, token: ServerToken, start: Start) -> Granted {
+        Granted {
+            id: self.id.clone(),
+            token,
+            start,
+            stray_until: self.stray_until,
+        }
     }
 
     /// The outcome is known and needs no undoing. A shutdown waits for what is returned.

@@ -8,7 +8,7 @@ use super::wait::Wait;
 use super::waiting::{HEARTBEAT, after_failure, believe, look_again, pause, place_terms};
 use crate::clock::Instant;
 use crate::error::{Error, ErrorKind, Step, Written};
-use crate::hold::{Granted, Hold, Start};
+use crate::hold::{Hold, Start};
 use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Reply};
@@ -105,12 +105,7 @@ pub(super) async fn acquire(
         if let Some(listening) = listening.as_ref().filter(|_| untold) {
             listening.note(false);
         }
-        let granted = Granted {
-            id: claim.id.clone(),
-            token,
-            start,
-            stray_until: claim.stray_until(),
-        };
+        let granted = claim.granted(token, start);
         let metrics = Arc::clone(lock.metrics());
         let hold = Arc::new(Hold::new(lock.key.clone(), terms, metrics, granted));
         if hold.deadline() <= hold.granted_at && !commons.is_closed() {
@@ -118,10 +113,7 @@ pub(super) async fn acquire(
             if late == LATE {
                 return Err(slower_than_lease(lock));
             }
-            // Heard of it too late to be of use; asking again extends it, or gets another.
-            if let Op::Acquire { hold, .. } = &op {
-                claim.forgo(hold);
-            }
+            claim.forgo(&op); // Heard of it too late to be of use; asking again extends it, or gets another.
             continue;
         }
         let pending = claim.settle();
