@@ -155,9 +155,8 @@ impl Client {
                 Ok(true) if held.until.get() > asked => {
                     held.until.set(asked + validity(self.lease));
                 }
-                Ok(true) => {}
+                Ok(true) | Err(_) => {}
                 Ok(false) => return,
-                Err(_) => {}
             }
             sleep(Duration::from_nanos(op.hold)).await;
         }
