@@ -88,6 +88,8 @@ impl SlotMigration<'_> {
     /// Moves the remaining keys and tells every master who owns the slot now.
     pub async fn finish(self) {
         self.move_all_keys().await;
+        // Two that end at once may take one epoch, after which the nodes may never agree.
+        let _alone = self.cluster.ending.lock().await;
         let id = &self.cluster.ids[self.to];
         // The new owner first: were it last, a client could be sent back and forth between the two.
         self.set_slot(self.to, &["NODE", id]).await;

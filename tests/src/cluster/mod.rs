@@ -31,6 +31,8 @@ pub struct RedisCluster {
     ids: Vec<String>,
     /// What clients connect to: the servers' ports, or those of proxies in front of them.
     announced: Vec<u16>,
+    /// Held while a migration comes to its end.
+    ending: tokio::sync::Mutex<()>,
 }
 
 impl RedisCluster {
@@ -71,6 +73,7 @@ impl RedisCluster {
             nodes: ports.into_iter().enumerate().map(launch).collect(),
             ids: layout.into_ids(),
             announced,
+            ending: tokio::sync::Mutex::default(),
         };
         for node in &cluster.nodes {
             node.wait_ready().await;

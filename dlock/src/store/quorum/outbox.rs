@@ -57,17 +57,21 @@ struct Letters {
 }
 
 impl Letters {
-    fn put(&mut self, about: About, letter: Letter) {
+    fn put(&mut self, about: About, mut letter: Letter) {
         let is_new = || !self.waiting.contains_key(&about);
         if matches!(about, About::Token(_)) && self.waiting.len() >= TOKENS && is_new() {
             return;
         }
-        if let Some(other) = self.waiting.get(&about)
+        if let Some(other) = self.waiting.get_mut(&about)
             && let (Op::Raise { token: known, .. }, Op::Raise { token, .. }) =
                 (&other.op, &letter.op)
-            && known > token
         {
-            return;
+            // The larger one, for as long as either is to be told.
+            letter.until = letter.until.max(other.until);
+            if known > token {
+                other.until = letter.until;
+                return;
+            }
         }
         self.waiting.insert(about, letter);
     }
