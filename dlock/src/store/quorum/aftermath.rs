@@ -1,14 +1,12 @@
 //! What an attempt leaves to be done, whether it has won or not.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::StreamExt;
 
 use super::attempt::{Attempt, Outcome, Requests};
 use super::members::Members;
 use crate::clock::{BootInstant, Instant};
-use crate::protocol::Stray;
 use crate::tasks;
 
 impl Attempt {
@@ -41,9 +39,9 @@ impl Attempt {
         let ledger = &self.quorum.ledger;
         if let Some(entry) = ledger.get(&self.id) {
             let granted = ledger.take_granted(&self.id);
-            let none = |_| Stray::None;
+            let none = Members::default();
             self.quorum
-                .forget_at(granted, &self.key, &self.id, entry.lease, none);
+                .forget_at(granted, none, &self.key, &self.id, entry.lease);
         }
     }
 
@@ -76,10 +74,9 @@ impl Attempt {
     pub(super) fn heard(&mut self, member: usize, open: bool) {
         self.awaited.take(member);
         if open && self.quorum.ledger.unheard(&self.id, member) {
-            let (one, possible) = (Members::only(member), |_| Stray::Possible);
-            let quorum = &self.quorum;
-            quorum.forget_at(one, &self.key, &self.id, self.lease, possible);
-            quorum.look_again(one, &self.key, &self.id, self.lease, Duration::ZERO);
+            let one = Members::only(member);
+            self.quorum
+                .forget_at(one, one, &self.key, &self.id, self.lease);
         }
     }
 
@@ -104,17 +101,8 @@ impl Drop for Attempt {
             return;
         }
         if let Some(entry) = self.quorum.ledger.end(&self.id) {
-            let stray = |member| {
-                if entry.open.has(member) {
-                    Stray::Possible
-                } else {
-                    Stray::None
-                }
-            };
-            self.quorum
-                .forget_at(entry.asked, &self.key, &self.id, entry.lease, stray);
-            let (quorum, rest) = (&self.quorum, Duration::ZERO);
-            quorum.look_again(entry.open, &self.key, &self.id, entry.lease, rest);
+            let quorum = &self.quorum;
+            quorum.forget_at(entry.asked, entry.open, &self.key, &self.id, entry.lease);
         }
     }
 }

@@ -95,9 +95,34 @@ impl Quorum {
         self.members[member].post(about, Letter { key, op, until });
     }
 
-    /// Has these members forget an attempt or a hold once more, `rest` after nothing of it can arrive there any longer. What they were
-    /// told before holds for requests that say until when they are valid: a plain `SET` does not; and one may have been
-    /// written later than that.
+    /// Has these members forget an attempt or a hold, in the background; `open` are those of them where the acquire, or a copy
+    /// of it, may still arrive.
+    pub(super) fn forget_at(
+        self: &Arc<Self>,
+        members: Members,
+        open: Members,
+        key: &LockKey,
+        id: &HoldId,
+        lease: Duration,
+    ) {
+        // For as long as a late copy of the acquire may come, and then the hold last.
+        let until = BootInstant::now() + lease + 2 * validity(self.response_timeout);
+        for number in members.iter() {
+            let stray = if open.has(number) {
+                Stray::Possible
+            } else {
+                Stray::None
+            };
+            let (hold, key) = (id.clone(), key.clone());
+            let op = Op::Abandon { hold, stray };
+            self.members[number].post(About::End(id.clone()), Letter { key, op, until });
+        }
+        self.look_again(open, key, id, lease, Duration::ZERO);
+    }
+
+    /// Has these members forget an attempt or a hold once more, `rest` after nothing of it can arrive there any longer. What
+    /// they were told before holds for requests that say until when they are valid: a plain `SET` does not; and one may have
+    /// been written later than that.
     pub(super) fn look_again(
         self: &Arc<Self>,
         members: Members,
@@ -112,28 +137,7 @@ impl Quorum {
         let (quorum, key, id) = (Arc::clone(self), key.clone(), id.clone());
         Place::own().spawn(async move {
             sleep(rest + 2 * validity(quorum.response_timeout)).await;
-            quorum.forget_at(members, &key, &id, lease, |_| Stray::None);
+            quorum.forget_at(members, Members::default(), &key, &id, lease);
         });
-    }
-
-    /// Has these members forget an attempt or a hold, in the background.
-    pub(super) fn forget_at(
-        &self,
-        members: Members,
-        key: &LockKey,
-        id: &HoldId,
-        lease: Duration,
-        stray: impl Fn(usize) -> Stray,
-    ) {
-        // For as long as a late copy of the acquire may come, and then the hold last.
-        let until = BootInstant::now() + lease + 2 * validity(self.response_timeout);
-        for number in members.iter() {
-            let op = Op::Abandon {
-                hold: id.clone(),
-                stray: stray(number),
-            };
-            let key = key.clone();
-            self.members[number].post(About::End(id.clone()), Letter { key, op, until });
-        }
     }
 }

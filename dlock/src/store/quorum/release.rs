@@ -136,8 +136,7 @@ impl Ending {
                 && answer.reply == Reply::Gone
             {
                 let one = Members::only(member);
-                quorum.forget_at(one, &key, &id, lease, |_| Stray::Possible);
-                quorum.look_again(one, &key, &id, lease, Duration::ZERO);
+                quorum.forget_at(one, one, &key, &id, lease);
             }
             told
         })

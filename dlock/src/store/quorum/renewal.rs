@@ -89,35 +89,32 @@ impl Quorum {
             if now >= until || !member.is_worth_asking(now) {
                 return;
             }
-            let Some(Recorded::Later) = self.record_at(key, hold, member).await else {
+            if !self.record_at(key, hold, member).await {
                 return;
-            };
+            }
         }
     }
 
-    /// It is an acquire like any other: a member where others hold refuses. `None` if the hold is over.
-    async fn record_at(
-        &self,
-        key: &LockKey,
-        hold: &HoldId,
-        member: &Arc<Member>,
-    ) -> Option<Recorded> {
+    /// It is an acquire like any other: a member where others hold refuses. Whether to try again: that, or no answer in time.
+    async fn record_at(&self, key: &LockKey, hold: &HoldId, member: &Arc<Member>) -> bool {
         let number = member.number;
         // Noted before it is sent: a release that comes now knows that it may arrive behind it.
-        let entry = self.ledger.ask_again(hold, number)?;
+        let Some(entry) = self.ledger.ask_again(hold, number) else {
+            return false;
+        };
         let until = Instant::now() + self.patience(entry.lease);
         let acquire = acquire(hold, &entry);
         let Ok(answer) = member.call(key, &acquire, until).await else {
-            return Some(Recorded::Later);
+            return true;
         };
         let granted = matches!(answer.reply, Reply::Granted(_));
         self.ledger.answered(hold, number, granted, !answer.resent);
         if answer.reply == Reply::Gone {
             // Somebody has evicted it.
-            return None;
+            return false;
         }
         let Reply::Granted(named) = answer.reply else {
-            return Some(Recorded::Later);
+            return true;
         };
         if let Some(token) = entry.token
             && named < token
@@ -134,15 +131,8 @@ impl Quorum {
                 self.tell_later(number, key, raise);
             }
         }
-        Some(Recorded::Now)
+        false
     }
-}
-
-/// What became of having a member record a hold.
-enum Recorded {
-    Now,
-    /// Not yet: others hold there, or it did not answer in time.
-    Later,
 }
 
 /// Hears the rest, and mends the hold.

@@ -3,58 +3,42 @@
 use std::time::Duration;
 
 use dlock::__internals::Script;
-use dlock::{Client, RwLock, WriteGuard};
-use dlock_tests::{FaultProxy, Pattern, request_of, wait_until};
+use dlock::{RwLock, WriteGuard};
+use dlock_tests::{Pattern, request_of, wait_until};
 
-use crate::Servers;
+use crate::Proxied;
 
-/// Three servers behind proxies.
+/// A lock behind proxies, and somebody else who wants it.
 struct Scene {
-    servers: Servers,
-    proxies: Vec<FaultProxy>,
+    proxied: Proxied,
     lock: RwLock,
     witness: RwLock,
 }
 
 impl Scene {
     async fn start() -> Self {
-        let servers = Servers::start(3).await;
-        let started = servers.servers.iter();
-        let proxies: Vec<_> = started
-            .map(|server| FaultProxy::start(server.addr()))
-            .collect();
-        let urls = proxies.iter().map(FaultProxy::url);
-        let client = Client::builder().quorum(urls).prefix(&servers.prefix);
-        let client = client.build().await.expect("they are there");
-        let witness = servers.client().await;
+        let proxied = Proxied::start().await;
+        let client = proxied.builder().build().await.expect("they are there");
+        let witness = proxied.servers.client().await;
         Self {
             lock: client.rw_lock("a").expect("ok"),
             witness: witness.rw_lock("a").expect("ok"),
-            servers,
-            proxies,
+            proxied,
         }
     }
 
     /// Keeps the next request of this kind back at so many servers.
     fn keep(&self, pattern: &Pattern, servers: usize) {
-        for proxy in &self.proxies[..servers] {
+        for proxy in &self.proxied.proxies[..servers] {
             proxy.keep_request(pattern, 1);
         }
-    }
-
-    async fn wait_kept(&self, servers: usize) {
-        wait_until(Duration::from_secs(10), "requests are kept", || async {
-            let mut proxies = self.proxies[..servers].iter();
-            proxies.all(|proxy| proxy.counters().kept > 0)
-        })
-        .await;
     }
 
     /// The ids that each server has recorded.
     async fn holds(&self) -> Vec<Vec<String>> {
         let mut all = Vec::new();
         for server in 0..3 {
-            let info = self.servers.recorded(server, "a").await;
+            let info = self.proxied.servers.recorded(server, "a").await;
             all.push(info.holders.into_iter().map(|hold| hold.id).collect());
         }
         all
@@ -62,7 +46,7 @@ impl Scene {
 
     /// What was kept arrives, in a state where all servers have the same hold, or none.
     async fn deliver_without_effect(&self, servers: usize) {
-        for proxy in &self.proxies {
+        for proxy in &self.proxied.proxies {
             proxy.pass();
         }
         wait_until(Duration::from_secs(20), "all servers agree", || async {
@@ -71,7 +55,7 @@ impl Scene {
         })
         .await;
         let before = self.holds().await;
-        for proxy in &self.proxies[..servers] {
+        for proxy in &self.proxied.proxies[..servers] {
             let answers = proxy.deliver_kept().await;
             assert!(!answers.is_empty());
             println!("answered late: {answers:?}");
@@ -82,11 +66,11 @@ impl Scene {
     async fn end(&self, guard: WriteGuard) {
         let token = guard.fencing_token();
         guard.release().await.expect("held to the end");
-        self.servers.wait_nothing_left(0..3, "a").await;
+        self.proxied.servers.wait_nothing_left(0..3, "a").await;
         let next = self.witness.write().await.expect("free");
         assert!(next.fencing_token() > token);
         next.release().await.expect("held");
-        self.servers.wait_nothing_left(0..3, "a").await;
+        self.proxied.servers.wait_nothing_left(0..3, "a").await;
     }
 }
 
@@ -96,7 +80,7 @@ async fn each(script: Script) {
         let scene = Scene::start().await;
         scene.keep(&request_of(script), servers);
         let guard = scene.lock.write().await.expect("asked again");
-        scene.wait_kept(servers).await;
+        scene.proxied.wait_kept(servers).await;
         scene.deliver_without_effect(servers).await;
         scene.end(guard).await;
     }
@@ -118,7 +102,7 @@ async fn tokens() {
         guard.release().await.expect("held");
         let next = scene.witness.write().await.expect("free");
         assert!(next.fencing_token() > token);
-        for proxy in &scene.proxies {
+        for proxy in &scene.proxied.proxies {
             proxy.pass();
             if proxy.counters().kept > 0 {
                 println!("answered late: {:?}", proxy.deliver_kept().await);
@@ -139,11 +123,11 @@ async fn releases() {
         let hdel = Pattern::from("HDEL");
         scene.keep(&hdel, servers);
         guard.release().await.expect("held");
-        scene.wait_kept(servers).await;
-        for proxy in &scene.proxies {
+        scene.proxied.wait_kept(servers).await;
+        for proxy in &scene.proxied.proxies {
             proxy.pass();
         }
-        scene.servers.wait_nothing_left(0..3, "a").await;
+        scene.proxied.servers.wait_nothing_left(0..3, "a").await;
         let guard = scene.lock.write().await.expect("free");
         scene.deliver_without_effect(servers).await;
         scene.end(guard).await;
@@ -155,17 +139,17 @@ async fn releases() {
 async fn undoings() {
     let scene = Scene::start().await;
     // No majority answers.
-    for proxy in &scene.proxies[..2] {
+    for proxy in &scene.proxied.proxies[..2] {
         proxy.keep_request(request_of(Script::Acquire), usize::MAX);
     }
     scene.keep(&request_of(Script::Abandon), 3);
     let waited = scene.lock.write_timeout(Duration::from_secs(1)).await;
     waited.expect_err("no majority");
-    scene.wait_kept(3).await;
-    for proxy in &scene.proxies {
+    scene.proxied.wait_kept(3).await;
+    for proxy in &scene.proxied.proxies {
         proxy.pass();
     }
-    scene.servers.wait_nothing_left(0..3, "a").await;
+    scene.proxied.servers.wait_nothing_left(0..3, "a").await;
     let guard = scene.lock.write().await.expect("free");
     scene.deliver_without_effect(3).await;
     scene.end(guard).await;
@@ -178,9 +162,9 @@ async fn renewals() {
         let lock = scene.lock.clone().lease(Duration::from_secs(3));
         let guard = lock.write().await.expect("free");
         scene.keep(&request_of(Script::Renew), servers);
-        scene.wait_kept(servers).await;
+        scene.proxied.wait_kept(servers).await;
         guard.release().await.expect("held to the end");
-        scene.servers.wait_nothing_left(0..3, "a").await;
+        scene.proxied.servers.wait_nothing_left(0..3, "a").await;
         let guard = scene.witness.write().await.expect("free");
         scene.deliver_without_effect(servers).await;
         scene.end(guard).await;

@@ -11,7 +11,7 @@ mod unheard;
 use std::time::Duration;
 
 use dlock::{Client, ClientBuilder, LockInfo};
-use dlock_tests::{RedisServer, connect, unique_prefix, wait_until};
+use dlock_tests::{FaultProxy, RedisServer, connect, unique_prefix, wait_until};
 
 /// Independent servers.
 struct Servers {
@@ -60,5 +60,38 @@ impl Servers {
             )
             .await;
         }
+    }
+}
+
+/// Three servers behind proxies.
+struct Proxied {
+    servers: Servers,
+    proxies: Vec<FaultProxy>,
+}
+
+impl Proxied {
+    async fn start() -> Self {
+        let servers = Servers::start(3).await;
+        let started = servers.servers.iter();
+        let proxies = started.map(|server| FaultProxy::start(server.addr()));
+        Self {
+            proxies: proxies.collect(),
+            servers,
+        }
+    }
+
+    /// Of a client that goes through the proxies.
+    fn builder(&self) -> ClientBuilder {
+        let urls = self.proxies.iter().map(FaultProxy::url);
+        Client::builder().quorum(urls).prefix(&self.servers.prefix)
+    }
+
+    /// Waits until requests to the first so many are kept back.
+    async fn wait_kept(&self, proxies: usize) {
+        wait_until(Duration::from_secs(10), "requests are kept", || async {
+            let mut proxies = self.proxies[..proxies].iter();
+            proxies.all(|proxy| proxy.counters().kept > 0)
+        })
+        .await;
     }
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use dlock::__internals::Script;
 use dlock::Client;
-use dlock_tests::{FaultProxy, Pattern, request_of, wait_until};
+use dlock_tests::{Pattern, request_of, wait_until};
 use tokio::time::sleep;
 
-use crate::Servers;
+use crate::{Proxied, Servers};
 
 /// How many scripts a server has run.
 async fn scripts(servers: &Servers, server: usize) -> u64 {
@@ -47,94 +47,69 @@ async fn a_slow_server_has_nothing_left_of_a_hold_that_is_over() {
     assert_eq!(left, [] as [&str; 0]);
 }
 
-/// Three servers behind proxies, and a client that keeps what it gets for long.
-struct Scene {
-    servers: Servers,
-    proxies: Vec<FaultProxy>,
-    client: Client,
-}
-
-impl Scene {
-    async fn start() -> Self {
-        let servers = Servers::start(3).await;
-        let proxies = servers.servers.iter();
-        let proxies: Vec<_> = proxies
-            .map(|server| FaultProxy::start(server.addr()))
-            .collect();
-        let urls = proxies.iter().map(FaultProxy::url);
-        let client = Client::builder().quorum(urls).prefix(&servers.prefix);
-        let client = client.lease(Duration::from_secs(120)).build().await;
-        Self {
-            client: client.expect("they are there"),
-            servers,
-            proxies,
-        }
-    }
-
-    async fn wait_kept(&self, proxy: usize) {
-        wait_until(Duration::from_secs(10), "it was sent", || async {
-            self.proxies[proxy].counters().kept > 0
-        })
-        .await;
-    }
+/// With a client that keeps what it gets for long.
+async fn start() -> (Proxied, Client) {
+    let proxied = Proxied::start().await;
+    let builder = proxied.builder().lease(Duration::from_secs(120));
+    let client = builder.build().await.expect("they are there");
+    (proxied, client)
 }
 
 /// What a server sees after the release would keep others out there for its lease.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_acquire_that_arrives_behind_the_release_is_undone() {
     for lost in [1, usize::MAX] {
-        let scene = Scene::start().await;
-        let lock = scene.client.rw_lock("a").expect("a good name");
-        scene.proxies[0].keep_request(request_of(Script::Acquire), lost);
+        let (proxied, client) = start().await;
+        let lock = client.rw_lock("a").expect("a good name");
+        proxied.proxies[0].keep_request(request_of(Script::Acquire), lost);
         let guard = lock.write().await.expect("two grant it");
         guard.release().await.expect("held");
-        scene.wait_kept(0).await;
-        scene.proxies[0].pass();
-        assert!(!scene.proxies[0].deliver_kept().await.is_empty());
-        scene.servers.wait_nothing_left(0..3, "a").await;
+        proxied.wait_kept(1).await;
+        proxied.proxies[0].pass();
+        assert!(!proxied.proxies[0].deliver_kept().await.is_empty());
+        proxied.servers.wait_nothing_left(0..3, "a").await;
     }
 }
 
 /// Both wait for a connection, after a time in which nothing was sent that the server might still have to expect.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_acquire_that_is_written_behind_the_release_is_undone() {
-    let scene = Scene::start().await;
-    let lock = scene.client.rw_lock("a").expect("a good name");
+    let (proxied, client) = start().await;
+    let lock = client.rw_lock("a").expect("a good name");
     for _ in 0..3 {
         let guard = lock.write().await.expect("free");
         guard.release().await.expect("held");
-        scene.servers.wait_nothing_left(0..3, "a").await;
+        proxied.servers.wait_nothing_left(0..3, "a").await;
+        // Longer than a request is valid for.
         sleep(Duration::from_millis(2_500)).await;
-        scene.proxies[0].refuse();
+        proxied.proxies[0].refuse();
         let guard = lock.write().await.expect("two grant it");
         guard.release().await.expect("held");
-        scene.proxies[0].pass();
+        proxied.proxies[0].pass();
         let again = lock.write().await.expect("free");
         again.release().await.expect("held");
-        scene.servers.wait_nothing_left(0..3, "a").await;
+        proxied.servers.wait_nothing_left(0..3, "a").await;
     }
 }
 
 /// A plain `SET` does not say until when it is valid.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mutex_is_free_again_after_late_copies_of_what_was_given_up() {
-    let scene = Scene::start().await;
-    let name = format!("late-{}", scene.servers.prefix);
-    let mutex = scene.client.mutex(&name).expect("a good name");
-    for proxy in &scene.proxies {
+    let (proxied, client) = start().await;
+    let name = format!("late-{}", proxied.servers.prefix);
+    let mutex = client.mutex(&name).expect("a good name");
+    for proxy in &proxied.proxies {
         proxy.keep_request(Pattern::from("NX"), usize::MAX);
     }
     let lost = mutex.lock_timeout(Duration::from_secs(1)).await;
     lost.expect_err("nobody answers");
-    for (number, proxy) in scene.proxies.iter().enumerate() {
-        scene.wait_kept(number).await;
+    proxied.wait_kept(3).await;
+    for proxy in &proxied.proxies {
         proxy.pass();
-    }
-    for proxy in &scene.proxies {
         let answers = proxy.deliver_kept().await;
         assert!(answers.concat().contains("OK"), "{answers:?}");
     }
-    let other = scene.servers.client().await;
+    let other = proxied.servers.client().await;
     let other = other.mutex(&name).expect("a good name");
     let guard = other.lock_timeout(Duration::from_secs(30)).await;
     guard
