@@ -10,9 +10,9 @@ use super::count::Count;
 use super::member::{Asking, Member};
 use super::members::majority;
 use super::quorum::Quorum;
-use crate::clock::{BootInstant, Instant, sleep, timeout_at};
+use super::tries::Tries;
+use crate::clock::{BootInstant, Instant, timeout_at};
 use crate::error::Error;
-use crate::random;
 
 /// How long to wait for the others once a majority has answered.
 const OTHERS: Duration = Duration::from_millis(50);
@@ -27,15 +27,15 @@ impl Quorum {
     where
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        let mut tries = Tries::new(self.response_timeout, deadline);
         loop {
+            tries.begin();
             let (answers, count) = self.poll_once(deadline, &ask).await;
             if count.is_answered() {
                 return Ok(answers);
             }
             let (error, hopeless) = count.into_error();
-            if hopeless || !self.pause(deadline).await {
-                return Err(error);
-            }
+            tries.again(error, hopeless).await?;
         }
     }
 
@@ -72,15 +72,5 @@ impl Quorum {
             }
         }
         (answers, count)
-    }
-
-    /// Waits before servers that do not answer are asked again; whether there is time for that.
-    pub(super) async fn pause(&self, deadline: Instant) -> bool {
-        let pause = Duration::from_millis(random::u64(20..100));
-        if Instant::now() + pause >= deadline {
-            return false;
-        }
-        sleep(pause).await;
-        true
     }
 }

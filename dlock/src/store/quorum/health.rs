@@ -21,10 +21,13 @@ pub(super) struct Health {
 }
 
 impl Health {
-    pub(super) fn answered(&self) {
-        if self.silent_since.load(Ordering::Relaxed) != 0 {
+    /// Whether it had been silent.
+    pub(super) fn answered(&self) -> bool {
+        let was_silent = self.silent_since.load(Ordering::Relaxed) != 0;
+        if was_silent {
             self.silent_since.store(0, Ordering::Relaxed);
         }
+        was_silent
     }
 
     pub(super) fn failed(&self, now: BootInstant) {

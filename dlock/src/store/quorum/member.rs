@@ -78,9 +78,17 @@ impl Member {
         match &outcome {
             Err(error) if is_silence(error) => {
                 self.health.failed(BootInstant::now());
-                *self.trouble.lock() = Some(error.clone());
+                let mut trouble = self.trouble.lock();
+                // Silence, for which the time may just have been too short, tells less than what was known.
+                if trouble.is_none() || !error.is_timeout() {
+                    *trouble = Some(error.clone());
+                }
             }
-            _ => self.health.answered(),
+            _ => {
+                if self.health.answered() {
+                    *self.trouble.lock() = None;
+                }
+            }
         }
         outcome
     }

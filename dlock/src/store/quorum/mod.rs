@@ -35,6 +35,7 @@ mod release;
 mod renewal;
 mod server;
 mod store;
+mod tries;
 
 pub(crate) use open::Site;
 pub(crate) use store::QuorumStore;

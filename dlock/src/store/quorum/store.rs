@@ -13,6 +13,7 @@ use super::merge::{merge, merge_certain};
 use super::open::{Site, open};
 use super::pauses::aside;
 use super::quorum::Quorum;
+use super::tries::Tries;
 use crate::clock::{BootInstant, Instant, sleep, sleep_until};
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
@@ -97,8 +98,10 @@ impl QuorumStore {
     /// Until it is granted, or somebody else has it.
     async fn acquire(&self, want: &Want, waits: bool, deadline: Instant) -> Result<Answer, Error> {
         let (quorum, slot) = (&self.quorum, want.key.slot());
-        let mut tries = 0;
+        let mut tries = Tries::new(quorum.patience(want.entry.lease), deadline);
+        let mut refusals = 0;
         loop {
+            tries.begin();
             let begun = BootInstant::now();
             // Who does not wait is to know it of a majority.
             let first = if waits {
@@ -111,9 +114,7 @@ impl QuorumStore {
                     return Ok(answer(Reply::GrantedAs(id, token), sent_at));
                 }
                 Outcome::Unanswered { error, hopeless } => {
-                    if hopeless || !quorum.pause(deadline).await {
-                        return Err(error);
-                    }
+                    tries.again(error, hopeless).await?;
                     continue;
                 }
                 Outcome::Lost {
@@ -128,7 +129,7 @@ impl QuorumStore {
                     (held, took)
                 }
             };
-            tries += 1;
+            refusals += 1;
             let retry = if held {
                 quorum.pauses.while_held(slot, took)
             } else {
@@ -141,7 +142,7 @@ impl QuorumStore {
                 let (last, now) = (None, 0);
                 return Ok(answer(Reply::Queued { retry, last, now }, begun));
             }
-            if held || tries == TRIES || Instant::now() + retry >= deadline {
+            if held || refusals == TRIES || Instant::now() + retry >= deadline {
                 return Ok(answer(Reply::Busy(retry), begun));
             }
             sleep(retry).await;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use dlock::ErrorKind;
 use dlock_tests::{scaled, wait_until};
+use futures_util::future::join_all;
 use tokio::time::sleep;
 
 use crate::Servers;
@@ -61,6 +62,29 @@ async fn with_three_of_five_killed_an_error_says_so_in_time_and_nothing_is_left(
     five.wait_nothing_left(0..5, "a").await;
     let guard = lock.write().await.expect("they are back");
     guard.release().await.expect("held");
+}
+
+/// The last request before the deadline may have no time to be answered, which says nothing about the servers.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_servers_are_unavailable_whenever_the_time_is_over() {
+    let five = Servers::start(5).await;
+    // The longer the lease, the longer members may take to answer.
+    let client = five.builder().lease(Duration::from_secs(60));
+    let client = client.retry_for(scaled(Duration::from_secs(2)));
+    let client = client.build().await.expect("all are there");
+    for dead in 0..3 {
+        five.servers[dead].kill();
+    }
+    let calls = (0..100).map(async |call| {
+        let lock = client.rw_lock(&call.to_string()).expect("ok");
+        // Times run out at different moments, some of them just after a request was sent.
+        sleep(Duration::from_millis(call)).await;
+        lock.write().await.expect_err("no majority")
+    });
+    for error in join_all(calls).await {
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert!(error.to_string().contains("2 of 5 servers"), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
