@@ -76,7 +76,7 @@ async fn killed_servers_are_unavailable_whenever_the_time_is_over() {
         five.servers[dead].kill();
     }
     let calls = (0..100).map(async |call| {
-        let lock = client.rw_lock(&call.to_string()).expect("ok");
+        let lock = client.rw_lock(call.to_string()).expect("ok");
         // Times run out at different moments, some of them just after a request was sent.
         sleep(Duration::from_millis(call)).await;
         lock.write().await.expect_err("no majority")
