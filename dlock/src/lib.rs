@@ -95,7 +95,7 @@ pub mod __internals {
     pub use crate::store::{
         Answer, Counter, Endpoint, Keys, Listener, MemoryStore, Origin, Password, Pem, Post,
         RedisListening, RedisNodeId, RedisOptions, RedisStats, RedisStore, Script, ScriptLoad,
-        ServerClock, Trust, Wakeups, decode, encode, encode_plain, script_source,
+        ServerClock, Trust, Wakeups, decode, encode, encode_brief, encode_plain, script_source,
     };
 
     pub use crate::token::ServerToken;

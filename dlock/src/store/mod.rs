@@ -19,7 +19,7 @@ pub use memory::{MemoryStore, Post, ServerClock};
 pub(crate) use quorum::{QuorumStore, Site};
 pub use redis::{
     Counter, Keys, Listening as RedisListening, NodeId as RedisNodeId, Password, Pem, RedisOptions,
-    RedisStats, RedisStore, Script, ScriptLoad, Trust, decode, encode, encode_plain,
+    RedisStats, RedisStore, Script, ScriptLoad, Trust, decode, encode, encode_brief, encode_plain,
     source as script_source,
 };
 pub(crate) use timeouts::Timeouts;

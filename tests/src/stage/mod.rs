@@ -8,7 +8,9 @@ mod record;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use dlock::__internals::{Keys, Op, Script, encode, encode_plain, record_of, script_source};
+use dlock::__internals::{
+    Keys, Op, Reply, Script, encode, encode_brief, encode_plain, record_of, script_source,
+};
 use dlock::LockKey;
 use redis::{Arg, Cmd, Connection};
 
@@ -49,7 +51,7 @@ pub struct Scene<'a> {
     pub deaf: &'a [String],
     /// Which keys the script is given.
     pub keys: Keys,
-    /// Whether the plain command is tried first, if the operation has one.
+    /// Whether the plain command, or the brief script, is tried first, if the operation has one.
     pub plain: bool,
     /// Which scripts.
     pub pieces: Pieces,
@@ -95,10 +97,26 @@ impl Stage {
         }
     }
 
-    /// Runs one script.
+    /// Carries out one operation.
     #[must_use]
     pub fn play(&self, scene: &Scene<'_>) -> Outcome {
-        let script = Script::of(scene.key.kind(), scene.op);
+        let (kind, op) = (scene.key.kind(), scene.op);
+        if let Some(script) = Script::brief(kind, op).filter(|_| scene.plain) {
+            let mut own = Cmd::new();
+            encode_brief(&mut own, scene.key, op);
+            let outcome = self.run_script(scene, script, &own);
+            // That says it has done nothing.
+            if outcome.answer != Ok(Reply::Gone) {
+                return outcome;
+            }
+        }
+        let mut own = Cmd::new();
+        let (publish, valid_until) = (scene.publish, scene.valid_until);
+        encode(&mut own, scene.key, scene.keys, op, publish, valid_until);
+        self.run_script(scene, Script::of(kind, op), &own)
+    }
+
+    fn run_script(&self, scene: &Scene<'_>, script: Script, own: &Cmd) -> Outcome {
         let index = Script::ALL.iter().position(|of| *of == script);
         let digests = &self.digests[usize::from(scene.pieces == Pieces::OfTwo)];
         let plain = encode_plain(scene.key, scene.op).filter(|_| scene.plain);
@@ -106,17 +124,7 @@ impl Stage {
         let fault = scene.fault.map_or_else(String::new, |fault| {
             format!("{} {} {}", fault.from, fault.to, fault.commands)
         });
-        let (op, publish) = (scene.op, scene.publish);
-        let mut own = Cmd::new();
-        encode(
-            &mut own,
-            scene.key,
-            scene.keys,
-            op,
-            publish,
-            scene.valid_until,
-        );
-        let own = words(&own);
+        let own = words(own);
         let (count, rest) = own.split_first().expect("the number of keys");
         let given = usize::from(count.as_slice() == b"2") + 1;
 
@@ -193,7 +201,10 @@ impl std::fmt::Debug for Stage {
 fn put(pipeline: &mut redis::Pipeline, key: &LockKey, held: Option<&Held>) {
     let string = key.as_str();
     if let Some(held) = held {
-        pipeline.set(string, &held.value).ignore();
+        let mark = if held.marked { "+" } else { "" };
+        pipeline
+            .set(string, format!("{}{mark}", held.value))
+            .ignore();
         if let Some(until) = held.until {
             pipeline.set(side(string), until).ignore();
         }
@@ -227,7 +238,7 @@ fn words(command: &Cmd) -> Vec<Vec<u8>> {
 /// A script that finds the test's `redis` instead of the server's.
 fn staged(script: Script, pieces: Pieces) -> String {
     let mut source = script_source(script).to_owned();
-    if pieces == Pieces::OfTwo {
+    if pieces == Pieces::OfTwo && script != Script::MutexUnlock {
         for (whole, two) in [
             ("local PIECE = 128\n", "local PIECE = 2\n"),
             ("local CLEAR = 64\n", "local CLEAR = 2\n"),

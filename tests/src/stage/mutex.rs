@@ -9,6 +9,8 @@ use super::record::{Record, Strictness};
 pub struct Held {
     /// The holder.
     pub value: String,
+    /// Whether it is marked, as others wait for who holds.
+    pub marked: bool,
     /// The last millisecond of the server's time in which it is there; `None` if it stays.
     pub until: Option<u64>,
 }
@@ -19,8 +21,10 @@ impl Held {
         let [value, until] = parts else {
             return None;
         };
+        let bare = value.strip_suffix('+').filter(|bare| bare.contains('/'));
         Some(Self {
-            value: value.clone(),
+            value: bare.unwrap_or(value).to_owned(),
+            marked: bare.is_some(),
             until: until.parse().ok(),
         })
     }

@@ -38,6 +38,7 @@ local function stage_set(run, key, value, ...)
   local words, at = {...}, nil
   for i, word in ipairs(words) do
     if word == 'NX' and stage.call('EXISTS', key) == 1 then return false end
+    if word == 'KEEPTTL' then return run('SET', key, value) end
     if word == 'PX' then at = stage_millis + tonumber(words[i + 1]) end
   end
   local reply = run('SET', key, value)
@@ -49,7 +50,8 @@ end
 -- As a listed hold of a read/write lock: mode, end, token.
 local function stage_record(of)
   if not stage_string then return stage.call('HGET', stage_hash, '+' .. of) or '' end
-  if stage.call('GET', stage_string) ~= of then return '' end
+  local value = stage.call('GET', stage_string)
+  if value ~= of and value ~= of .. '+' then return '' end
   return 'w ' .. (stage_kept(stage_string) or 0) .. ' ' .. (stage.call('HGET', stage_hash, 't') or '0') .. ' 1 '
 end
 

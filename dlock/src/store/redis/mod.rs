@@ -34,4 +34,4 @@ pub use node::NodeId;
 pub use pubsub::Listening;
 pub use store::RedisStore;
 pub(super) use url::read_url;
-pub use wire::{Keys, Script, ScriptLoad, decode, encode, encode_plain, source};
+pub use wire::{Keys, Script, ScriptLoad, decode, encode, encode_brief, encode_plain, source};

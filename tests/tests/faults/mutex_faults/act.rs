@@ -111,7 +111,7 @@ impl Act {
 }
 
 pub(crate) fn id(actor: usize) -> HoldId {
-    HoldId::parse(&format!("client-{}/00/{actor}", actor % 3)).expect("an id")
+    HoldId::parse(&format!("client-{}/0000000000000000/{actor}", actor % 3)).expect("an id")
 }
 
 pub(crate) fn kind(actor: usize) -> Kind {

@@ -66,8 +66,13 @@ pub(crate) fn all(stage: &Stage) -> Vec<(&'static str, World)> {
                 world.pass(1_000);
             }
             match variant {
-                1 => world.deaf = vec!["client-2/00".to_owned(), "client-1/00".to_owned()],
-                2 => world.deaf = vec!["client-0/00".to_owned()],
+                1 => {
+                    world.deaf = vec![
+                        "client-2/0000000000000000".to_owned(),
+                        "client-1/0000000000000000".to_owned(),
+                    ]
+                }
+                2 => world.deaf = vec!["client-0/0000000000000000".to_owned()],
                 // The places are over, and the first leases.
                 3 => world.pass(4_850_000),
                 4 => world.publish = "L",

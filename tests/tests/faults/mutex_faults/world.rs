@@ -148,6 +148,7 @@ impl World {
         self.expire();
         if act == Act::Take && self.held.is_none() {
             self.held = Some(Held {
+                marked: false,
                 value: "5f3ecdf2b8c011efa1b20242ac120002".to_owned(),
                 until: Some(self.time / 1000 + 4_000),
             });

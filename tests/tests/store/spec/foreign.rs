@@ -24,7 +24,11 @@ impl Pair<'_> {
                 self.specification.take(&self.key, value, lease);
                 let until = lease.map(|lease| time / 1000 + whole_millis(lease));
                 let value = value.to_owned();
-                self.held = held.or(Some(Held { value, until }));
+                self.held = held.or(Some(Held {
+                    value,
+                    marked: false,
+                    until,
+                }));
             }
             (Foreign::Free, Some(held)) if is_own(&held.value) => self.held = Some(held),
             (_, Some(held)) => {
@@ -48,8 +52,8 @@ impl Pair<'_> {
 }
 
 /// Whether one of the clients of dlock has written it.
-fn is_own(value: &str) -> bool {
-    value.starts_with("client-") && value.contains("/00/")
+pub(crate) fn is_own(value: &str) -> bool {
+    value.starts_with("client-") && value.contains("/0000000000000000/")
 }
 
 fn whole_millis(span: Duration) -> u64 {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dlock::__internals::{
-    MemoryStore, Message, Op, Reply, ServerClock as _, lock_key, mutex_key, record_of,
+    Keys, MemoryStore, Message, Op, Reply, ServerClock as _, lock_key, mutex_key, record_of,
 };
 use dlock::{Kind, LockKey};
 use dlock_tests::{
@@ -12,6 +12,7 @@ use dlock_tests::{
 
 use crate::apart::{is_free_unnoticed, may_have_left_work};
 use crate::compare::{is_as_specified, tells_as_specified};
+use crate::foreign::is_own;
 use crate::plan::{Family, Plan, Publish};
 use crate::request::Request;
 
@@ -111,6 +112,7 @@ impl<'a> Pair<'a> {
         } else {
             Err(format!("but the script answers {reply:?}"))
         };
+        self.is_marked(request, &reply)?;
         let left_work = self.pieces == Pieces::OfTwo
             && may_have_left_work(&request.op, &before, &self.record, now, told.len());
         // What a script has left may show later: in the lock's time, and in who has been told.
@@ -125,6 +127,20 @@ impl<'a> Pair<'a> {
             reply,
             told: specified.told,
         })
+    }
+
+    /// Who holds a mutex for which somebody has begun to wait finds that in the string when it is done.
+    fn is_marked(&self, request: &Request, reply: &Reply) -> Result<(), String> {
+        let waits = self.of == Family::Mutex
+            && request.keys == Keys::All
+            && matches!(reply, Reply::Queued { .. })
+            && !self.record.writers.places.is_empty();
+        match &self.held {
+            Some(held) if waits && is_own(&held.value) && !held.marked => {
+                Err(format!("but {held:?} is not marked"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What the script says.

@@ -55,6 +55,8 @@ impl Pair<'_> {
         let holder = self.specification.holder(&self.key);
         let specified = holder.map(|(value, left)| Held {
             value,
+            // A mark may stay when nobody waits any more.
+            marked: self.held.as_ref().is_some_and(|held| held.marked),
             until: left.map(|left| time / 1000 + left),
         });
         same("the string", &self.held, &specified)?;

@@ -113,7 +113,7 @@ pub(crate) fn id(number: usize, actor: &Actor) -> HoldId {
 
 /// The id of a client.
 pub(crate) fn client(number: usize) -> String {
-    format!("client-{number}/00")
+    format!("client-{number}/0000000000000000")
 }
 
 /// The acquisition behind an id.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Extent, Keys, Message, Op, Post, Reply, ServerToken};
+use dlock::__internals::{Extent, Keys, Message, Op, Post, Reply, Script, ServerToken};
 use dlock::Kind;
 
 use crate::pair::{Answer, Pair};
@@ -26,6 +26,15 @@ impl Pair<'_> {
                     && (self.specification).take(&self.key, &hold.to_string(), Some(*lease)) =>
             {
                 Some(Reply::Granted(ServerToken::new(0)))
+            }
+            // The brief script, for which a mark says that others may wait.
+            (Op::Release { hold, .. }, _)
+                if plain
+                    && Script::brief(request.kind, &request.op).is_some()
+                    && !self.held.as_ref().is_some_and(|held| held.marked)
+                    && (self.specification).free(&self.key, &hold.to_string()) =>
+            {
+                Some(Reply::Done)
             }
             (_, Keys::First) => Some(self.specify_by_string(request)),
             _ => None,

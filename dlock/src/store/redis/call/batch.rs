@@ -134,7 +134,9 @@ impl Caller {
             Refusal::NoScript => {
                 stats.no_script.count();
                 // All go alone then: the first of them as its text, the others behind it by name.
-                node.taught.forget(Script::of(key.kind(), op), sent_at);
+                if let Some(script) = form.script() {
+                    node.taught.forget(script, sent_at);
+                }
                 None
             }
             Refusal::Fatal(kind) => {

@@ -14,7 +14,7 @@ use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
-    Cmd, Form, Keys, Preface, PublishMode, Script, Value, command, decode, tells_of_line,
+    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, tells_of_line,
 };
 
 /// Sends operations to the servers.
@@ -54,7 +54,7 @@ impl Caller {
                 let until = deadline.min(sent + self.env.options.response_timeout);
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
-                let alone = form == Form::Plain || !crowded && key.kind().is_mutex();
+                let alone = form.is_brief() || !crowded && key.kind().is_mutex();
                 let result = if op.passes_on() && !alone {
                     let request = session.connection.request_behind(Preface::Ping, cmd, until);
                     Box::pin(request).await
@@ -125,7 +125,7 @@ impl Caller {
             self.publishing()
         };
         let form = match form {
-            Form::Hash if node.taught.is_new(Script::of(key.kind(), op), now) => Form::Text,
+            Form::Hash(script) if node.taught.is_new(script, now) => form.as_text(),
             form => form,
         };
         command(form, key, keys, op, publishing, valid_until)
@@ -147,7 +147,7 @@ impl Caller {
 
 fn form(crowded: bool, key: &LockKey, op: &Op) -> Form {
     if crowded {
-        Form::Hash
+        Form::contended(key, op)
     } else {
         Form::uncontended(key, op)
     }

@@ -37,7 +37,7 @@ impl Route<'_> {
         };
         if self.form.falls_short(&value) {
             self.caller.crowds.mark(self.key.slot(), Instant::now());
-            self.form = Form::Hash;
+            self.form = Form::contended(self.key, self.op);
             return ControlFlow::Continue(Then::Again);
         }
         let Some(reply) = decode(self.op, &value) else {
@@ -93,8 +93,9 @@ impl Route<'_> {
             }
             Refusal::NoScript => {
                 env.stats.no_script.count();
-                node.taught
-                    .forget(Script::of(self.key.kind(), self.op), sent_at);
+                if let Some(script) = self.form.script() {
+                    node.taught.forget(script, sent_at);
+                }
                 (self.as_text, self.unknown) = (self.unknown, !self.unknown);
                 // By way of the slot's owner: what it said of the slot may have changed since.
                 if !asking {

@@ -118,7 +118,7 @@ impl<'a> Route<'a> {
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let to = (&*node, asking);
         let form = if std::mem::take(&mut self.as_text) {
-            Form::Text
+            self.form.as_text()
         } else {
             self.form
         };

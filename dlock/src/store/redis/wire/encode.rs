@@ -156,6 +156,14 @@ fn write_extension(cmd: &mut Cmd, kind: Kind, lease: Duration) {
     }
 }
 
+/// What follows a [brief](super::Script::brief) script.
+pub fn encode_brief(cmd: &mut Cmd, key: &LockKey, op: &Op) {
+    name_keys(cmd, key, Keys::First);
+    if let Op::Release { hold, .. } = op {
+        cmd.write_arg_fmt(hold);
+    }
+}
+
 fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
     let beside = keys == Keys::All && key.kind().is_mutex() && !key.is_apart();
     cmd.write_arg(if beside { b"2" } else { b"1" });

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::kind::Kind;
-use crate::protocol::Op;
+use crate::protocol::{Op, Stray};
 
 /// The scripts, one per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub enum Script {
     MutexAcquire,
     /// `mutex/release.lua`
     MutexRelease,
+    /// `mutex/unlock.lua`
+    MutexUnlock,
     /// `mutex/renew.lua`
     MutexRenew,
     /// `mutex/abandon.lua`
@@ -38,7 +40,7 @@ pub enum Script {
 
 impl Script {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Acquire,
         Self::Release,
         Self::Renew,
@@ -48,6 +50,7 @@ impl Script {
         Self::Inspect,
         Self::MutexAcquire,
         Self::MutexRelease,
+        Self::MutexUnlock,
         Self::MutexRenew,
         Self::MutexAbandon,
         Self::MutexRaise,
@@ -61,11 +64,31 @@ impl Script {
             self,
             Self::MutexAcquire
                 | Self::MutexRelease
+                | Self::MutexUnlock
                 | Self::MutexRenew
                 | Self::MutexAbandon
                 | Self::MutexRaise
                 | Self::MutexInspect
         )
+    }
+
+    /// A smaller one that may be tried first, which does the same to a lock's only hold if nobody waits and there is nothing
+    /// else to note; 0 says that it has done nothing.
+    #[must_use]
+    pub fn brief(kind: Kind, op: &Op) -> Option<Self> {
+        let is_plain = matches!(
+            op,
+            Op::Release {
+                stray: Stray::None,
+                ..
+            }
+        );
+        (kind == Kind::Mutex && is_plain).then_some(Self::MutexUnlock)
+    }
+
+    /// Whether it is one that may be [tried first](Self::brief).
+    pub(super) fn is_brief(self) -> bool {
+        self == Self::MutexUnlock
     }
 
     /// The script that carries out an operation on a kind of lock.
@@ -203,6 +226,7 @@ fn own_text(script: Script) -> &'static str {
         Script::Inspect => include_str!("../lua/inspect.lua"),
         Script::MutexAcquire => include_str!("../lua/mutex/acquire.lua"),
         Script::MutexRelease => include_str!("../lua/mutex/release.lua"),
+        Script::MutexUnlock => include_str!("../lua/mutex/unlock.lua"),
         Script::MutexRenew => include_str!("../lua/mutex/renew.lua"),
         Script::MutexAbandon => include_str!("../lua/mutex/abandon.lua"),
         Script::MutexRaise => include_str!("../lua/mutex/raise.lua"),

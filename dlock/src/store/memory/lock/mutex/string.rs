@@ -41,13 +41,13 @@ impl Value {
     }
 }
 
-/// Whether a client of dlock may have this id: `<name>/<hex>/<hex>`.
+/// Whether a client of dlock may have this id: `<name>/<16 of hex>/<hex>`.
 fn is_own(id: &HoldId) -> bool {
     let parts = id.client().as_str().split_once('/');
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b".:_-".contains(&byte);
     let in_number = |byte: u8| byte.is_ascii_hexdigit();
     parts.is_some_and(|(name, number)| {
-        name.bytes().all(in_name) && !number.is_empty() && number.bytes().all(in_number)
+        name.bytes().all(in_name) && number.len() == 16 && number.bytes().all(in_number)
     })
 }
 

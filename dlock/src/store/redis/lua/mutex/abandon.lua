@@ -8,7 +8,8 @@
 local call = redis.call
 local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 if not lock or till == 0 and call('EXISTS', lock) == 0 then
-  if call('GETEX', key) ~= id then return 0 end -- A look that only a master allows.
+  local value = call('GETEX', key) -- A look that only a master allows.
+  if value ~= id and value ~= id .. '+' then return 0 end -- Marked or not: see mutex/string.lua.
   return call('DEL', key)
 end
 local time, pub, owner, known = call('TIME'), ARGV[3], '', {}

@@ -13,6 +13,7 @@ if not lock then
   local us = time[1] * 1000000 + time[2]
   if tonumber(valid) < us then return {6, us} end
   local value = call('GETEX', key)
+  if value == id .. '+' then value = id end -- Marked: see mutex/string.lua.
   if not value then call('SET', key, id, 'PX', ARGV[2]) end
   if value == id and call('PTTL', key) < tonumber(ARGV[2]) then call('PEXPIRE', key, ARGV[2]) end
   if not value or value == id then return us end

@@ -7,8 +7,9 @@ local call = redis.call
 local key, lock, id, owner, pub, known = KEYS[1], KEYS[2], '', '', nil, {}
 local time = call('TIME')
 if not lock then
-  local value, holds = call('GETEX', key), {}
-  if value then holds = {value, 'w', math.min(math.max(call('PTTL', key), 0), 1000000000000) * 1000, 0, 0, ''} end
+  local value, holds = call('GETEX', key), {} -- Perhaps marked: see mutex/string.lua.
+  local own = value and string.match(value, '^([%w.:_-]*/' .. string.rep('%x', 16) .. '/%x+)%+$')
+  if value then holds = {own or value, 'w', math.min(math.max(call('PTTL', key), 0), 1000000000000) * 1000, 0, 0, ''} end
   return {0, holds, {}, 0, 0}
 end
 -- include: common

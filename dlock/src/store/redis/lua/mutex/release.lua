@@ -8,7 +8,8 @@
 local call = redis.call
 local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[3] or 0)
 if not lock or till == 0 and call('EXISTS', lock) == 0 then
-  if call('GET', key) == id then return call('DEL', key) end
+  local value = call('GET', key)
+  if value == id or value == id .. '+' then return call('DEL', key) end -- Marked or not: see mutex/string.lua.
   call('GETEX', key) -- Only a master may say so.
   return 0
 end

@@ -8,7 +8,8 @@
 local call = redis.call
 local key, lock, id, span, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4] or '')
 local ends = lock and till
-if call('GETEX', key) ~= id and not ends then return 0 end -- A look that only a master allows.
+local found = call('GETEX', key) -- A look that only a master allows.
+if found ~= id and found ~= id .. '+' and not ends then return 0 end -- Marked or not: see mutex/string.lua.
 local noted, time, at = lock and call('HMGET', lock, 't', 'x', 'o', '-' .. id) or {}, nil, 0
 for i = 1, 4 do
   if noted[i] == '' then noted[i] = false end -- void

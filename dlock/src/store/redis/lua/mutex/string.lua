@@ -1,5 +1,6 @@
 -- The hold of a mutex: a string whose value is the holder's id and whose time to live is the lease, as clients in other
--- languages have it. The hash beside it has the line, the last token and the notes of lua/common, and no holds.
+-- languages have it. Behind an id of dlock's stands a mark while others wait in the line: who finds none has nobody to look
+-- after when it releases, and needs no look at the hash. The hash beside it has the line, the last token and the notes of lua/common, and no holds.
 -- Stands in for lua/common/holds.lua; before it stand record.lua and commit.lua, and `key`, the string's.
 --
 -- In the hash, besides what record.lua says:
@@ -15,15 +16,23 @@ local LONGEST = 1000000000000 -- ms: as what a longer expiry counts, so that num
 local FREE, LEAST, MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart
 local GLANCE = 8000 -- us: how often the first in line looks then whether others come
 
+local MARK = '+' -- in no id
+local function is_own(of) return match(of, '^[%w.:_-]*/' .. string.rep('%x', 16) .. '/%x+$') end
+local function unmarked(of)
+  local bare = string.sub(of, 1, -2)
+  return bare .. MARK == of and is_own(bare) or of
+end
+
 -- A look that only a master allows. What is `left` may be a millisecond more.
 local value, left = call('GETEX', key), nil
+local bare = value and unmarked(value)
+local marked = bare ~= value
+value = bare
 if value then
   left = call('PTTL', key)
   left = left < 0 and FOREVER or min(left, LONGEST) * 1000
 end
 reads, writes, earliest = 0, value and 1 or 0, value and now + left or 0
-
-local function is_own(of) return match(of, '^[%w.:_-]*/%x+/%x+$') end
 
 -- What `commit` is to make of the string: its value and expiry, or false to remove it.
 local wanted, millis
@@ -44,9 +53,13 @@ local function commit(even_if_full)
   if f[1] and kept == 0 and (value or keep > 0) then keep = max(keep, now + SLACK, now + 1000 * (call('PTTL', lock) - 1001)) end
   if f[1] or keep > 0 then commit_hash(even_if_full) end -- Who has nothing to remember has no hash.
   if wanted then
-    call('SET', key, wanted, 'PX', fmt('%d', millis))
+    marked = W.count > 0
+    call('SET', key, marked and wanted .. MARK or wanted, 'PX', fmt('%d', millis))
   elseif wanted == false then
     call('DEL', key)
+  elseif value and W.count > 0 and not marked and is_own(value) then
+    call('SET', key, value .. MARK, 'KEEPTTL')
+    marked = true
   end
   wanted = nil
 end
