@@ -65,7 +65,11 @@ impl Late {
         let ended = world.ended.clone();
         let tokens = world.tokens;
         world.deliver(stage, sent, None)?;
-        let after = gist(world)?;
+        let mut after = gist(world)?;
+        // A mark may be set late, and never goes while the holder stays.
+        if let (Some(found), Some(left)) = (&before.0, &mut after.0) {
+            left.marked &= found.marked || found.value != left.value;
+        }
         let is_plain = sent.plain && matches!(sent.op, Op::Acquire { .. });
         // Such a hold is nobody's: copies of what has settled it may remove it, or end it earlier.
         let ends = ends_earlier(&before, &after, sent);
