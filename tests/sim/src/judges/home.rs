@@ -51,6 +51,12 @@ pub(super) fn is_foreign(id: &str) -> bool {
     !id.contains('/')
 }
 
+/// The holder in a text. Behind the id of a client of dlock's may stand that others wait.
+fn unmarked(text: &str) -> &str {
+    let bare = text.strip_suffix('+').filter(|bare| !is_foreign(bare));
+    bare.unwrap_or(text)
+}
+
 impl Home {
     pub(super) fn of(mutexes: Mutexes, lock: usize) -> Self {
         let key = key_of(mutexes, lock).into_bytes();
@@ -232,5 +238,5 @@ fn live_text<'f>(
     let (text, expires) = fleet.text(node, key)?;
     let over = expires.is_some_and(|at| (at + 1) * 1000 <= micros);
     let text = std::str::from_utf8(text).unwrap_or_default();
-    (!over).then_some((text, expires))
+    (!over).then_some((unmarked(text), expires))
 }
