@@ -70,7 +70,7 @@ pub(crate) fn all(stage: &Stage) -> Vec<(&'static str, World)> {
                     world.deaf = vec![
                         "client-2/0000000000000000".to_owned(),
                         "client-1/0000000000000000".to_owned(),
-                    ]
+                    ];
                 }
                 2 => world.deaf = vec!["client-0/0000000000000000".to_owned()],
                 // The places are over, and the first leases.
