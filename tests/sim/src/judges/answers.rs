@@ -60,7 +60,7 @@ impl Judges {
                 let story = format!("{} is told: {kind:?}", waiting.name());
                 self.object("errors", now, story);
             }
-            Told::Busy if calm && !self.was_busy(number, asked, &waiting) => {
+            Told::Busy if calm && !self.was_busy(engine, number, asked, &waiting) => {
                 let story = format!("{} is told that they are busy", waiting.name());
                 self.object("answers", now, story);
             }

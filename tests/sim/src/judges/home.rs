@@ -172,6 +172,12 @@ impl Home {
         })
     }
 
+    /// Whether somebody has it where its slot moves to, or from.
+    pub(super) fn is_held_on_its_way(&self, engine: &Engine) -> bool {
+        engine.fleet(|fleet| fleet.is_on_its_way(self.slot))
+            && self.any(engine, |record| record.is_held())
+    }
+
     /// Whether any master, dead or alive, has a record of which this is true: a slot that moves is served by two.
     pub(super) fn any(&self, engine: &Engine, is_true: impl Fn(&Record<'_>) -> bool) -> bool {
         let now = engine.time();

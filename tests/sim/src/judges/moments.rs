@@ -15,10 +15,15 @@ const MOST: Nanos = 5 * SECOND + 50 * MS;
 /// For how long somebody without dlock may look in vain: moments are missed, and taken by those who come anew.
 const PATIENCE: Nanos = 40 * SECOND;
 
-/// Since when each mutex has gone from one of them to the next, and when somebody without dlock had it last.
+/// Who has it for longer keeps others out by that, and not by passing it on: it waits for one more, which nobody gives back.
+const LONG: Nanos = 10 * SECOND;
+
+/// Since when each mutex has gone from one of them to the next, since when the last of them has it, and when somebody without
+/// dlock had it, or it was held for long.
 #[derive(Debug)]
 pub(super) struct Moments {
     passed_on: Vec<Option<Nanos>>,
+    held: Vec<Option<Nanos>>,
     others: Vec<Nanos>,
 }
 
@@ -26,8 +31,14 @@ impl Moments {
     pub(super) fn new(locks: usize) -> Self {
         Self {
             passed_on: vec![None; locks],
+            held: vec![None; locks],
             others: vec![0; locks],
         }
+    }
+
+    /// Whoever has a mutex now has had it for long.
+    fn is_long(&self, now: Nanos, lock: usize) -> bool {
+        self.held[lock].is_some_and(|since| now > since + LONG)
     }
 }
 
@@ -35,7 +46,14 @@ impl Judges {
     /// Somebody without dlock has polled since then.
     pub(super) fn look_at_others_wait(&self, engine: &Engine, begun: Nanos, waiting: &Waiting) {
         let now = engine.now();
-        let had = |lock: &usize| self.moments.borrow().others[*lock];
+        let moments = self.moments.borrow();
+        let had = |lock: &usize| {
+            if moments.is_long(now, *lock) {
+                now
+            } else {
+                moments.others[*lock]
+            }
+        };
         let last = waiting.locks.iter().map(had).max().unwrap_or(0);
         let since = last.max(begun).max(engine.runs_since(waiting.of));
         if now > since + PATIENCE && self.is_unharmed(now, PATIENCE) {
@@ -66,6 +84,12 @@ impl Judges {
             && is_foreign(&hold.id)
         {
             moments.others[lock] = now;
+        }
+        if ids.0.map(|hold| &hold.id) != ids.1.map(|hold| &hold.id) {
+            if moments.is_long(now, lock) {
+                moments.others[lock] = now;
+            }
+            moments.held[lock] = after.map(|_| now);
         }
         let (was, is) = match ids {
             (Some(was), Some(is)) if !is_foreign(&was.id) && !is_foreign(&is.id) => (was, is),

@@ -68,7 +68,13 @@ impl Traffic {
 
 impl Judges {
     /// Whether anybody had or wanted one of the locks since then, so that it was busy for who waits.
-    pub(super) fn was_busy(&self, number: u64, asked: Nanos, waiting: &Waiting) -> bool {
+    pub(super) fn was_busy(
+        &self,
+        engine: &Engine,
+        number: u64,
+        asked: Nanos,
+        waiting: &Waiting,
+    ) -> bool {
         let traffic = self.traffic.borrow();
         waiting.locks.iter().any(|lock| {
             let seen = &traffic.locks[*lock];
@@ -76,6 +82,7 @@ impl Judges {
             at.is_some_and(|at| at >= asked)
                 || self.is_wanted_by_others(number, *lock, waiting.write)
                 || self.is_believed(*lock, waiting.write)
+                || self.homes[*lock].is_held_on_its_way(engine)
         })
     }
 
