@@ -97,11 +97,15 @@ pub(crate) fn missing_right(error: &ServerError, script: Option<Script>) -> Opti
 /// What scripts only try, and say nothing of but that it was refused: `acquire.lua` itself, and what all share.
 const TRIED: [&str; 2] = ["pexpire", "pexpireat"];
 
+/// What looks like a command, and is an option of one.
+const OPTION: &str = "KEEPTTL";
+
 /// The commands on a line of a script.
 fn commands(line: &str) -> impl Iterator<Item = String> {
     let words = line.split('\'').skip(1).step_by(2);
-    let commands =
-        words.filter(|word| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase()));
+    let commands = words.filter(|word| {
+        word.len() > 2 && *word != OPTION && word.bytes().all(|byte| byte.is_ascii_uppercase())
+    });
     commands.map(str::to_ascii_lowercase)
 }
 
