@@ -12,9 +12,7 @@ use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::Answer;
 use crate::store::redis::node::{DialFailure, Node, NodeId, Trouble, fatal};
-use crate::store::redis::wire::{
-    Form, Keys, Pipeline, Refusal, Script, Value, decode, unless_refused,
-};
+use crate::store::redis::wire::{Form, Keys, Pipeline, Refusal, Value, decode, unless_refused};
 
 /// How many operations of a batch find their way alone at the same time.
 const ALONE: usize = 64;
@@ -140,8 +138,7 @@ impl Caller {
                 None
             }
             Refusal::Fatal(kind) => {
-                let script = Some(Script::of(key.kind(), op));
-                Some(Err(fatal(kind, &error, node, key.as_str(), script)))
+                Some(Err(fatal(kind, &error, node, key.as_str(), form.script())))
             }
             refusal @ (Refusal::ReadOnly | Refusal::Later) => {
                 match refusal {

@@ -11,9 +11,7 @@ use crate::protocol::{Op, Reply};
 use crate::store::Answer;
 use crate::store::redis::address::Address;
 use crate::store::redis::node::{NoAnswer, Node, Session, Trouble, fatal};
-use crate::store::redis::wire::{
-    Form, Keys, Refusal, Script, ServerError, decode, notes, unless_refused,
-};
+use crate::store::redis::wire::{Form, Keys, Refusal, ServerError, decode, notes, unless_refused};
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
 const HOPS: u32 = 4;
@@ -118,10 +116,7 @@ impl Route<'_> {
                 Then::Pause
             }
             Refusal::Fatal(kind) => {
-                let (key, script) = (
-                    self.key.as_str(),
-                    Some(Script::of(self.key.kind(), self.op)),
-                );
+                let (key, script) = (self.key.as_str(), self.form.script());
                 return ControlFlow::Break(Err(fatal(kind, &error, node, key, script)));
             }
         };

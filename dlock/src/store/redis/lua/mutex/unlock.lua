@@ -3,5 +3,5 @@
 -- KEYS  1 the mutex (see mutex/string.lua)
 -- ARGV  1 hold id
 -- Returns  1 released | 0 no such hold, or others wait: that is for mutex/release.lua
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])
