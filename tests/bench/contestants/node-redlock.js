@@ -61,7 +61,8 @@ async function main() {
     const report = await compete();
     const { user, system } = process.cpuUsage(before);
     report.push(`cpu ${user + system}`);
-    process.stdout.write(report.join("\n") + "\n");
+    // What does not fit into the pipe is lost if it ends before it is read.
+    await new Promise((resolve) => process.stdout.write(report.join("\n") + "\n", resolve));
   }
   await redlock.quit();
   process.exit(0);

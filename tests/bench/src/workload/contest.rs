@@ -144,6 +144,11 @@ impl Contender {
         read.expect("the process prints");
         let status = self.process.wait().await.expect("the process ends");
         assert!(status.success(), "the process fails: {status}");
+        let last = text.lines().last().unwrap_or_default();
+        assert!(
+            last.starts_with("cpu ") && text.ends_with('\n'),
+            "what it prints is cut off at {last:?}"
+        );
         let mut share = 0;
         for line in text.lines() {
             let (what, value) = line.split_once(' ').expect("a name and a number");
