@@ -17,11 +17,16 @@ impl Answer {
     /// Whether it has the token, or may have it: who was silent when the hold was recorded has not.
     fn may_have(&self, token: &str, recorded: Moment) -> bool {
         match self {
-            Self::Says(value) => value == token,
+            Self::Says(value) => value == token || is_marked(value, token),
             Self::Nothing => false,
             Self::Silent(since) => since.is_none_or(|since| since > recorded),
         }
     }
+}
+
+/// Whether a client of dlock has told the holder, who is one, too, that it waits.
+fn is_marked(value: &str, token: &str) -> bool {
+    token.contains('/') && value.strip_suffix('+') == Some(token)
 }
 
 /// Whether most of the servers have the token, or may have it.
@@ -61,6 +66,15 @@ mod tests {
         assert!(majority_may_have(&[own()], "own", at(0)));
         assert!(!majority_may_have(&[other()], "own", at(0)));
         assert!(!majority_may_have(&[Answer::Nothing], "own", at(0)));
+    }
+
+    #[test]
+    fn only_a_hold_of_dlock_may_be_marked() {
+        let says = |value: &str| [Answer::Says(value.to_owned())];
+        assert!(majority_may_have(&says("a/1/2+"), "a/1/2", at(0)));
+        assert!(!majority_may_have(&says("a/1/2-"), "a/1/2", at(0)));
+        assert!(!majority_may_have(&says("a/1/2"), "a/1/2+", at(0)));
+        assert!(!majority_may_have(&says("own+"), "own", at(0)));
     }
 
     #[test]
