@@ -38,6 +38,7 @@ local function stage_set(run, key, value, ...)
   local words, at = {...}, nil
   for i, word in ipairs(words) do
     if word == 'NX' and stage.call('EXISTS', key) == 1 then return false end
+    if word == 'XX' and stage.call('EXISTS', key) == 0 then return false end
     if word == 'KEEPTTL' then return run('SET', key, value) end
     if word == 'PX' then at = stage_millis + tonumber(words[i + 1]) end
   end

@@ -125,6 +125,12 @@ impl Home {
         live_text(fleet, node, self.text.as_ref()?, micros)
     }
 
+    /// Whether the text says that others wait.
+    pub(super) fn is_marked(&self, fleet: &Fleet, node: NodeId) -> bool {
+        let text = self.text.as_ref().and_then(|key| fleet.text(node, key));
+        text.is_some_and(|(text, _)| text.ends_with(b"+"))
+    }
+
     /// Whether a server still knows since when a mutex has been passed on.
     pub(super) fn remembers(&self, fleet: &Fleet, node: NodeId, micros: u64) -> bool {
         let expires = fleet.expires_at(node, &self.key).flatten();

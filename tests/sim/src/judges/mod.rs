@@ -11,6 +11,7 @@ mod guard;
 mod home;
 mod idle;
 mod leftovers;
+mod marks;
 mod members;
 mod moments;
 mod named;

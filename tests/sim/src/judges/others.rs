@@ -30,6 +30,8 @@ pub(super) struct Before {
     pub(super) is_moment: bool,
     /// Whether the server knows since when it has been passed on.
     pub(super) is_remembered: bool,
+    /// How many places there are in its line.
+    pub(super) places: usize,
 }
 
 /// Whose text it is, and when it expires.
@@ -98,6 +100,7 @@ impl Judges {
                 hold,
                 is_moment,
                 is_remembered,
+                places: self.places_of(engine, lock, node),
             });
         }
     }
@@ -135,6 +138,7 @@ impl Judges {
             let hold = self.hold_of(engine, before.lock, node);
             if !self.is_quorum() {
                 self.look_at_moment(engine, &before, hold.as_ref(), request);
+                self.look_at_mark(engine, &before, hold.as_ref(), node);
             }
             let Some(was) = before.hold else { continue };
             let is = hold.map(|hold| (hold.id, hold.expires));

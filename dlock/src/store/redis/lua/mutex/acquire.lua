@@ -100,6 +100,7 @@ place = place or {id = id, line = W, before = 0, since = now, owner = ''}
 place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce
 if known_place then write_waiter(place) else join(place) end
 commit(known_place)
+mark()
 local retry = blocked - now
 if not first or first.id == id then
   -- Nobody tells when others' holds end: the first in line looks, less often the longer it waits.

@@ -57,11 +57,13 @@ local function commit(even_if_full)
     call('SET', key, marked and wanted .. MARK or wanted, 'PX', fmt('%d', millis))
   elseif wanted == false then
     call('DEL', key)
-  elseif value and W.count > 0 and not marked and is_own(value) then
-    call('SET', key, value .. MARK, 'KEEPTTL')
-    marked = true
   end
   wanted = nil
+end
+
+-- Who has a place tells the holder so, once the place is on record. A string that is over by now is not made again.
+local function mark()
+  if value and not marked and is_own(value) then call('SET', key, value .. MARK, 'XX', 'KEEPTTL') end
 end
 
 -- Whether the holder has given up by now: a plain `SET`, or a copy of it, that came late, or who was to have an end by now.
