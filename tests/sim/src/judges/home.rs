@@ -179,6 +179,10 @@ impl Home {
     }
 
     /// Whether somebody has it where its slot moves to, or from.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method by its name is of one lifetime only"
+    )]
     pub(super) fn is_held_on_its_way(&self, engine: &Engine) -> bool {
         engine.fleet(|fleet| fleet.is_on_its_way(self.slot))
             && self.any(engine, |record| record.is_held())
