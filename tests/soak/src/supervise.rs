@@ -11,6 +11,10 @@ use std::{
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
     path::Path,
     process::{Command, ExitCode, ExitStatus, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -89,13 +93,33 @@ pub(crate) fn keeper(folder: &str, words: &[&str]) -> ExitCode {
 }
 
 /// For the core: ends it, and what it has started, when the keeper is gone.
-pub(crate) fn end_with_keeper(folder: &str) {
-    let folder = folder.to_owned();
+pub(crate) fn end_with_keeper(folder: &str) -> Tether {
+    let (folder, is_cut) = (folder.to_owned(), Arc::new(AtomicBool::new(false)));
+    let tether = Tether {
+        is_cut: Arc::clone(&is_cut),
+    };
     std::thread::spawn(move || {
         read_input();
+        is_cut.store(true, Ordering::SeqCst);
         end_all(&folder);
         std::process::exit(1);
     });
+    tether
+}
+
+/// What ties the core to the keeper.
+#[must_use = "dropped too early, the core ends while it still has to remove the run's folder"]
+pub(crate) struct Tether {
+    is_cut: Arc<AtomicBool>,
+}
+
+impl Drop for Tether {
+    /// The core may come to its end, as all that it has started is killed: before the folder is gone.
+    fn drop(&mut self) {
+        while self.is_cut.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
+    }
 }
 
 fn runtime() -> runtime::Runtime {

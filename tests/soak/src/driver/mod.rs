@@ -54,7 +54,7 @@ const OVERHEAD: Duration = Duration::from_secs(15);
 
 /// Runs; fails if a judge objects, or if none does where one should.
 pub(crate) fn main(folder: &str, words: &[&str]) -> ExitCode {
-    supervise::end_with_keeper(folder);
+    let _tether = supervise::end_with_keeper(folder);
     fs::create_dir_all(folder).expect("the temporary folder is writable");
     let options = Options::parse(words).expect("it was understood before");
     let runtime = tokio::runtime::Builder::new_multi_thread()
