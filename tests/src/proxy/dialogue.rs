@@ -55,7 +55,7 @@ impl Dialogue {
         input: &mut Vec<u8>,
         output: &mut Vec<u8>,
     ) -> Next {
-        while let Some(frame) = self.next_frame(input) {
+        while let Some(mut frame) = self.next_frame(input) {
             let cut = rules.judge(&frame);
             match cut {
                 Some(Cut::Before) => return Next::Cut,
@@ -65,6 +65,7 @@ impl Dialogue {
             }
             self.note(&frame, cut == Some(Cut::After));
             increment(&rules.count.requests);
+            rules.alter(&mut frame);
             output.extend(frame);
         }
         Next::GoOn

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::{
     Direction,
     counters::{Count, increment},
+    frame::words,
     kept::Kept,
     pattern::Pattern,
 };
@@ -67,6 +68,8 @@ pub(crate) struct Rules {
     /// Increased to close all connections.
     pub(crate) storm: watch::Sender<u64>,
     cuts: Mutex<Vec<CutRule>>,
+    /// What stands in the texts of scripts, and what they have in its place.
+    altered: Mutex<Vec<(String, String)>>,
     /// Requests that are to arrive later.
     pub(crate) kept: Mutex<Vec<Kept>>,
     pub(crate) count: Count,
@@ -78,6 +81,7 @@ impl Rules {
             weather: watch::Sender::default(),
             storm: watch::Sender::default(),
             cuts: Mutex::default(),
+            altered: Mutex::default(),
             kept: Mutex::default(),
             count: Count::default(),
         }
@@ -97,6 +101,26 @@ impl Rules {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
+    }
+
+    pub(crate) fn add_alteration(&self, from: &str, to: &str) {
+        assert_eq!(from.len(), to.len(), "lengths stay as they were said");
+        let mut altered = self.altered.lock().unwrap_or_else(PoisonError::into_inner);
+        altered.push((from.to_owned(), to.to_owned()));
+    }
+
+    /// Alters the text of a script, if the request brings one.
+    pub(crate) fn alter(&self, request: &mut Vec<u8>) {
+        let altered = self.altered.lock().unwrap_or_else(PoisonError::into_inner);
+        if altered.is_empty() || !brings_a_script(request) {
+            return;
+        }
+        // Names and arguments are text in all tests that alter anything.
+        let mut text = String::from_utf8_lossy(request).into_owned();
+        for (from, to) in altered.iter() {
+            text = text.replace(from, to);
+        }
+        *request = text.into_bytes();
     }
 
     pub(crate) fn keep(&self, kept: Kept) {
@@ -119,4 +143,15 @@ impl Rules {
         rule.times -= 1;
         Some(rule.cut)
     }
+}
+
+/// Whether a request is `EVAL` or `SCRIPT LOAD`.
+fn brings_a_script(request: &[u8]) -> bool {
+    let words = words(request, 2);
+    let is = |number: usize, name: &str| {
+        words
+            .get(number)
+            .is_some_and(|word: &&[u8]| word.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    is(0, "EVAL") || is(0, "SCRIPT") && is(1, "LOAD")
 }

@@ -93,7 +93,7 @@ impl Caller {
     }
 
     fn read(
-        &self,
+        self: &Arc<Self>,
         node: &Arc<Node>,
         (key, op): &(LockKey, Op),
         form: Form,
@@ -106,7 +106,7 @@ impl Caller {
                 return None;
             }
             Ok(value) => {
-                self.note_line(key, &value);
+                self.heed(key, op, &value);
                 let answer = decode(op, &value).map(|reply| Answer {
                     reply,
                     from: node.id().origin(),

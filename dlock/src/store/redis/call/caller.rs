@@ -14,7 +14,7 @@ use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
-    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, tells_of_line,
+    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, notes, tells_of_line,
 };
 
 /// Sends operations to the servers.
@@ -67,7 +67,7 @@ impl Caller {
                     && !wants_another(&reply)
                 {
                     answered(node, &reply, sent_at);
-                    self.note_line(key, value);
+                    self.heed(key, op, value);
                     return Ok(Answer {
                         reply,
                         from: node.id().origin(),
@@ -90,11 +90,14 @@ impl Caller {
         Box::pin(route.follow(first)).await
     }
 
-    /// While there is a line at a mutex, its clients ask by the script, which knows of the line: they do not take what is left
-    /// free for those who poll, nor past those who wait.
-    pub(super) fn note_line(&self, key: &LockKey, answer: &Value) {
+    /// Does what an answer asks for besides. While there is a line at a mutex, its clients ask by the script, which knows of the
+    /// line: they do not take what is left free for those who poll, nor past those who wait.
+    pub(super) fn heed(self: &Arc<Self>, key: &LockKey, op: &Op, answer: &Value) {
         if key.kind().is_mutex() && tells_of_line(answer) {
             self.crowds.mark(key.slot(), Instant::now());
+        }
+        if op.passes_on() {
+            self.pass_notes(key.slot(), notes(answer));
         }
     }
 
@@ -133,14 +136,14 @@ impl Caller {
 
     /// How scripts are told to publish.
     pub(crate) fn publishing(&self) -> &'static str {
-        self.env.publish.get().letter(self.servers.is_cluster())
+        self.env.publish.letter(self.servers.is_cluster())
     }
 
     /// How scripts are told to publish at a node that a slot is moving to.
     fn publishing_behind_asking(&self) -> &'static str {
         match self.env.publish.get() {
-            PublishMode::Sharded => "R",
-            mode => mode.letter(self.servers.is_cluster()),
+            mode @ PublishMode::Sharded => mode.letter_to_return(),
+            _ => self.publishing(),
         }
     }
 }

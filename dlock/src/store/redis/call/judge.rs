@@ -11,7 +11,7 @@ use crate::protocol::{Op, Reply};
 use crate::store::Answer;
 use crate::store::redis::address::Address;
 use crate::store::redis::node::{NoAnswer, Node, Session, Trouble, fatal};
-use crate::store::redis::wire::{Form, Keys, Refusal, ServerError, decode, notes, unless_refused};
+use crate::store::redis::wire::{Form, Keys, Refusal, ServerError, decode, unless_refused};
 
 /// Redirects followed without a pause; more of them in a row mean that nodes disagree.
 const HOPS: u32 = 4;
@@ -49,11 +49,8 @@ impl Route<'_> {
                 ControlFlow::Continue(self.hop())
             }
             reply => {
-                self.caller.note_line(self.key, &value);
+                self.caller.heed(self.key, self.op, &value);
                 answered(&node, &reply, exchange.sent_at);
-                if exchange.asking {
-                    self.caller.pass_notes(self.key.slot(), notes(&value));
-                }
                 ControlFlow::Break(Ok(Answer {
                     reply,
                     from: node.id().origin(),

@@ -7,20 +7,23 @@ use crate::store::redis::wire::publish_all;
 use crate::tasks::Place;
 
 impl Caller {
-    /// Publishes at the node that owns a slot, where its subscribers are, what a script at the node that the slot is
-    /// moving to has left to the client.
+    /// Publishes at the node that owns a slot, where its subscribers are, what a script has left to the client: one at the node
+    /// that the slot is moving to, or at a server that lets no script publish.
     pub(super) fn pass_notes(&self, slot: Slot, notes: Vec<(String, String)>) {
-        let owner = self.servers.now().node(slot).cloned();
-        let Some(owner) = owner.filter(|_| !notes.is_empty()) else {
+        if notes.is_empty() {
+            return;
+        }
+        let Some(owner) = self.servers.now().node(slot).cloned() else {
             return;
         };
+        let mode = self.env.publish.get();
         let until = Instant::now() + self.env.options.response_timeout;
         let passing = async move {
             if let Ok(mut session) = owner.connected(until).await {
                 // Who does not hear looks at its next heartbeat.
                 let _ = session
                     .connection
-                    .request_all(&publish_all(&notes), until)
+                    .request_all(&publish_all(mode, &notes), until)
                     .await;
             }
         };

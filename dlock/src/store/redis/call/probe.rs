@@ -38,7 +38,27 @@ pub(crate) async fn probe(caller: &Arc<Caller>, deadline: Instant) -> Result<Pub
     if offer.is_none() {
         offer = try_publishing(node.as_ref(), &key, deadline).await;
     }
-    Ok(offer.map_or(PublishMode::Sharded, |offer| offer.mode))
+    let mode = offer.map_or(PublishMode::Sharded, |offer| offer.mode);
+    if let Some(node) = node
+        && !lets_scripts_publish(&node, &key, mode, deadline).await
+    {
+        caller.env.publish.leave_to_client();
+    }
+    Ok(mode)
+}
+
+/// Whether scripts may publish, too. Doubts are for them: where they turn out not to, who waits looks now and then.
+async fn lets_scripts_publish(
+    node: &Arc<Node>,
+    key: &LockKey,
+    mode: PublishMode,
+    deadline: Instant,
+) -> bool {
+    let until = deadline.min(Instant::now() + node.env().options.response_timeout);
+    match node.connected(until).await {
+        Ok(mut session) => node.offers_to_scripts(&mut session, mode, key, until).await,
+        Err(_) => true,
+    }
 }
 
 async fn try_publishing(

@@ -48,7 +48,7 @@ if till == 0 and mine and w and not short[5] and not short[7] and string.sub(h, 
   local kind = string.byte(pub)
   local count, head, front, tail = string.match(w, '^1 (%d+) (%d+) (%d+) (%d+)$')
   local until_then = string.match(mine, '^w (%d+) %d+ %d+ $')
-  local record = (kind == 83 or kind == 80) and token > short[1] and #token == #short[1] -- 'S', 'P'
+  local record = (kind == 83 or kind == 80) and redis.set_repl and token > short[1] and #token == #short[1] -- 'S', 'P'
     and until_then and until_then > token and front and call('HGET', lock, 'W' .. front)
   if record and record ~= '' then
     local who, deadline, before, ear, nonce, since, of = string.match(record,

@@ -51,7 +51,8 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
         (Op::Acquire { .. }, 4) => Reply::Gone,
         (Op::Acquire { .. }, 5) => Reply::Again,
         (Op::Acquire { .. }, 6) => Reply::TooLate(parts.get(1).and_then(int)?),
-        (Op::Yield { .. }, 2) | (Op::Release { .. } | Op::Abandon { .. }, 1) => Reply::Done,
+        (Op::Yield { .. } | Op::Release { .. }, 2)
+        | (Op::Release { .. } | Op::Abandon { .. }, 1) => Reply::Done,
         _ => return None,
     })
 }

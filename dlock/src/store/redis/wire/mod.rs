@@ -31,7 +31,9 @@ pub(super) use hello::{Role, hello};
 pub(super) use listing::{forget_token, found, scan};
 pub use load::ScriptLoad;
 pub(super) use load::command_statistics;
-pub(super) use publish::{Offer, PublishMode, publish_all, try_publishing};
+pub(super) use publish::{
+    Offer, PublishMode, publish_all, try_publishing, try_publishing_by_script,
+};
 pub(super) use push::Push;
 pub(super) use refusal::{Refusal, Said, is_denied, refusal, unless_refused};
 pub(super) use request::{Form, Preface, command};

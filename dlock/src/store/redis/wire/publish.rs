@@ -36,6 +36,15 @@ impl PublishMode {
         }
     }
 
+    /// How scripts are told to return what the client publishes for them.
+    pub(crate) fn letter_to_return(self) -> &'static str {
+        match self {
+            Self::Sharded => "R",
+            Self::Classic => "N",
+            Self::Off => "",
+        }
+    }
+
     /// The next best kind.
     pub(crate) fn fallback(self) -> Self {
         match self {
@@ -53,6 +62,18 @@ pub(crate) fn try_publishing(mode: PublishMode, channel: &str) -> Option<Cmd> {
     };
     publish.arg(channel).arg("");
     Some(publish)
+}
+
+/// The same from a script, about a key that the server serves. (The commands are not written as in other scripts, which
+/// tell what a user needs.)
+pub(crate) fn try_publishing_by_script(mode: PublishMode, key: &str, channel: &str) -> Option<Cmd> {
+    let mut script = match mode {
+        PublishMode::Off => return None,
+        _ => cmd("EVAL"),
+    };
+    let text = format!("return redis.call('{}', ARGV[1], '')", mode.command());
+    script.arg(text).arg(1).arg(key).arg(channel);
+    Some(script)
 }
 
 /// What the servers offer a user.
@@ -85,10 +106,10 @@ impl Offer {
 }
 
 /// Publishes what a script has left to the client: channels and messages.
-pub(crate) fn publish_all(notes: &[(String, String)]) -> Pipeline {
+pub(crate) fn publish_all(mode: PublishMode, notes: &[(String, String)]) -> Pipeline {
     let mut pipeline = Pipeline::with_capacity(notes.len());
     for (channel, message) in notes {
-        pipeline.cmd("SPUBLISH").arg(channel).arg(message);
+        pipeline.cmd(mode.command()).arg(channel).arg(message);
     }
     pipeline
 }

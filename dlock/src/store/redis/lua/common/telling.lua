@@ -4,12 +4,15 @@
 local publish, trusted, ear_for, channel, notes = '', false, '', '', nil
 if pub and pub ~= '' then
   -- How, and the length of the prefix, behind which '~c' makes a key a channel:
-  -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node, 'R' return what is
-  -- to be published: while a slot is moving, its subscribers are still at the old node.
+  -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node, 'R' and 'N' return what
+  -- is to be published, as the first two: while a slot is moving, its subscribers are still at the old node, and some servers
+  -- let no script publish.
   local kind, prefix = match(pub, '^(%a)(%d+)$')
-  publish, trusted = kind == 'S' and 'SPUBLISH' or 'PUBLISH', kind == 'S' or kind == 'P'
+  publish = kind == 'S' and 'SPUBLISH' or 'PUBLISH'
+  -- Where replicas cannot be kept from repeating a message, it grants nothing.
+  trusted = (kind == 'S' or kind == 'P') and redis.set_repl
   ear_for = kind == 'S' and '1' or '3'
-  notes = kind == 'R' and {}
+  notes = (kind == 'R' or kind == 'N') and {}
   channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
 end
 
@@ -23,11 +26,11 @@ local function told(waiter, message)
     notes[#notes + 1], notes[#notes + 2] = to, message
     return false
   end
-  -- A replica must not repeat it: who still listens there, where the master was, would take it for a grant although it
-  -- is taken back here, where nobody heard it.
-  redis.set_repl(redis.REPL_NONE)
+  -- A replica must not repeat a grant: who still listens there, where the master was, would believe it although it is
+  -- taken back here, where nobody heard it.
+  if trusted then redis.set_repl(redis.REPL_NONE) end
   local heard = redis.pcall(publish, to, message)
-  redis.set_repl(redis.REPL_ALL)
+  if trusted then redis.set_repl(redis.REPL_ALL) end
   return type(heard) == 'number' and heard > 0
 end
 

@@ -3,7 +3,7 @@
 -- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then nobody is told
 -- ARGV  1 hold id, 2 how to publish (see acquire.lua), 3 until when (server's time) an acquire with this id must have no
 --       effect; left out if none is on its way
--- Returns  1 released | 2 the same, and others wait | {1, {channel, message, ...}}  as 1, and what is to be published
+-- Returns  1 released | 2 the same, and others wait | {1 or 2, {channel, message, ...}}  the same, and what is to be published
 --          | 0 no such hold
 local call = redis.call
 local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[3] or 0)
@@ -25,4 +25,5 @@ if mine then
   serve()
 end
 if mine or till > 0 then commit(true) end
-return mine and (notes and {1, notes} or W.count > 0 and 2 or 1) or 0
+local waited_for = W.count > 0 and 2 or 1
+return mine and (notes and {waited_for, notes} or waited_for) or 0

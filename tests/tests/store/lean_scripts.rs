@@ -1,0 +1,165 @@
+//! Servers whose scripts can do less than those of Redis: they have no `redis.set_repl`, or cannot publish. Releases succeed, and
+//! who waits is told to look.
+
+use std::time::Duration;
+
+use dlock::{Client, Error, LockInfo, Mutex, RwLock};
+use dlock_tests::{
+    ClusterOptions, FaultProxy, ProxiedCluster, RedisServer, connect, publish_command,
+    unique_prefix, wait_until,
+};
+
+const SOON: Duration = Duration::from_secs(10);
+const ROUNDS: u64 = 6;
+
+/// What scripts lack.
+#[derive(Clone, Copy, Debug)]
+enum Lack {
+    SetRepl,
+    Publishing,
+    Both,
+}
+
+impl Lack {
+    const ALL: [Self; 3] = [Self::SetRepl, Self::Publishing, Self::Both];
+
+    fn apply(self, proxy: &FaultProxy) {
+        if !matches!(self, Self::Publishing) {
+            proxy.alter_scripts("redis.set_repl", "redis.set_none");
+            proxy.alter_scripts("redis.REPL_", "redis.NONE_");
+        }
+        if !matches!(self, Self::SetRepl) {
+            proxy.alter_scripts("'SPUBLISH'", "'NPUBLISH'");
+            proxy.alter_scripts("'PUBLISH'", "'NUBLISH'");
+        }
+    }
+}
+
+/// A lock of either kind.
+#[derive(Clone)]
+enum Lock {
+    Rw(RwLock),
+    Mutex(Mutex),
+}
+
+impl Lock {
+    fn both(client: &Client, name: &str) -> [Self; 2] {
+        [
+            Self::Rw(client.rw_lock(name).expect("a valid name")),
+            Self::Mutex(client.mutex(name).expect("a valid name")),
+        ]
+    }
+
+    /// Takes it and gives it back after `hold`.
+    async fn hold(&self, hold: impl Future<Output = ()>) -> Result<(), Error> {
+        match self {
+            Self::Rw(lock) => {
+                let guard = lock.write().await?;
+                hold.await;
+                guard.release().await
+            }
+            Self::Mutex(mutex) => {
+                let guard = mutex.lock().await?;
+                hold.await;
+                guard.release().await
+            }
+        }
+    }
+
+    async fn inspect(&self) -> LockInfo {
+        let info = match self {
+            Self::Rw(lock) => lock.inspect().await,
+            Self::Mutex(mutex) => mutex.inspect().await,
+        };
+        info.expect("answered")
+    }
+}
+
+/// One holds, the other waits in the line and listens; then the first gives it back, and the other has it.
+async fn pass_on<F: Future<Output = bool>>(ours: &Lock, theirs: &Lock, listens: impl Fn() -> F) {
+    for _ in 0..ROUNDS {
+        let waiting = async {
+            wait_until(SOON, "one holds", || async {
+                !ours.inspect().await.holders.is_empty()
+            })
+            .await;
+            theirs.hold(async {}).await
+        };
+        let until_heard = async {
+            wait_until(SOON, "the other waits", || async {
+                !theirs.inspect().await.waiters.is_empty()
+            })
+            .await;
+            wait_until(SOON, "it listens", &listens).await;
+        };
+        let (held, had) = tokio::join!(ours.hold(until_heard), waiting);
+        held.expect("a release is a release");
+        had.expect("its turn");
+    }
+}
+
+fn list() -> &'static str {
+    if publish_command() == "SPUBLISH" {
+        "SHARDCHANNELS"
+    } else {
+        "CHANNELS"
+    }
+}
+
+async fn listens(server: &RedisServer, prefix: &str) -> bool {
+    let pattern = format!("*{prefix}*");
+    let channels: Vec<String> = server.query(&["PUBSUB", list(), &pattern]).await;
+    !channels.is_empty()
+}
+
+#[tokio::test]
+async fn a_contended_release_succeeds_and_the_next_one_is_told_on_a_server() {
+    for lack in Lack::ALL {
+        let server = RedisServer::start().await;
+        let proxy = FaultProxy::start(server.addr());
+        lack.apply(&proxy);
+        let name = unique_prefix();
+        let ours = connect(&proxy.url(), &name).await;
+        let theirs = connect(&proxy.url(), &name).await;
+        for (ours, theirs) in Lock::both(&ours, &name)
+            .iter()
+            .zip(Lock::both(&theirs, &name))
+        {
+            let before = proxy.counters().pushes;
+            pass_on(ours, &theirs, || listens(&server, &name)).await;
+            let told = proxy.counters().pushes - before;
+            assert!(told >= ROUNDS, "{lack:?}: told {told} times");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_contended_release_succeeds_and_the_next_one_is_told_on_a_cluster() {
+    let options = ClusterOptions::new().masters(2).replicas(0);
+    for lack in Lack::ALL {
+        let cluster = ProxiedCluster::start_with(&options).await;
+        for proxy in cluster.proxies() {
+            lack.apply(proxy);
+        }
+        let name = unique_prefix();
+        let ours = connect(&cluster.url(), &name).await;
+        let theirs = connect(&cluster.url(), &name).await;
+        let hears = || async {
+            let servers = cluster.cluster();
+            listens(servers.node(0), &name).await || listens(servers.node(1), &name).await
+        };
+        for (ours, theirs) in Lock::both(&ours, &name)
+            .iter()
+            .zip(Lock::both(&theirs, &name))
+        {
+            let pushes = || -> u64 {
+                let proxies = cluster.proxies().iter();
+                proxies.map(|proxy| proxy.counters().pushes).sum()
+            };
+            let before = pushes();
+            pass_on(ours, &theirs, hears).await;
+            let told = pushes() - before;
+            assert!(told >= ROUNDS, "{lack:?}: told {told} times");
+        }
+    }
+}
