@@ -27,7 +27,7 @@ mod weights;
 #[cfg(dlock_sim)]
 pub use self::{
     exhaust::{Report, cases, exhaust, run_case, shrink_case},
-    plan::LockKind,
+    plan::{LockKind, Profile},
     run::{Outcome, Seed, run_seed},
     shrink::{Shrunk, shrink},
 };

@@ -108,6 +108,22 @@ pub(crate) const LEASES: [(u32, u64); 6] = [
     (1, 30_000),
 ];
 
+/// Leases of locks that are held for long beside others, in ms.
+pub(crate) const MIXED_LEASES: [(u32, u64); 6] = [
+    (3, 200),
+    (3, 1000),
+    (2, 3000),
+    (2, 20_000),
+    (2, 70_000),
+    (2, 120_000),
+];
+
+/// So many of a thousand processes with such leases limit their holds (`max_hold`).
+pub(crate) const MAX_HOLDS: u32 = 350;
+
+/// For so many thousandths of the time servers are busy that a storm is about to hit.
+pub(crate) const BUSY_AT_REST: [u32; 2] = [350, 450];
+
 /// How long servers may take to answer, in ms.
 pub(crate) const RESPONSE_TIMEOUTS: [(u32, u64); 4] = [(2, 100), (3, 300), (3, 1000), (1, 3000)];
 

@@ -5,7 +5,7 @@ mod seeds;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dlock_sim::{LockKind, Shrunk, exhaust, run_case, shrink, shrink_case};
+use dlock_sim::{LockKind, Profile, Shrunk, exhaust, run_case, shrink, shrink_case};
 
 use self::seeds::{Range, show_one, sweep};
 
@@ -22,6 +22,7 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --wire             shows what was sent, too
   --threads N        (default: the number of cores)
   --lock mutex|quorum|rw    what seeds are about (default: rw)
+  --profile any|storm|members|long  which trouble they are drawn for (default: any)
 ";
 
 /// What is asked for.
@@ -40,16 +41,21 @@ struct Args {
     whole: bool,
     wire: bool,
     locks: LockKind,
+    profile: Profile,
     threads: Option<usize>,
 }
 
 impl Args {
     /// How a seed is run again.
     fn again(&self, seed: u64) -> String {
-        match self.locks {
-            LockKind::Rw => format!("--seed {seed}"),
-            other => format!("--lock {} --seed {seed}", other.name()),
+        let mut how = String::new();
+        if self.locks != LockKind::Rw {
+            how = format!("--lock {} ", self.locks.name());
         }
+        if self.profile != Profile::Any {
+            how = format!("{how}--profile {} ", self.profile.name());
+        }
+        format!("{how}--seed {seed}")
     }
 }
 
@@ -63,6 +69,7 @@ fn parse() -> Option<Args> {
             "--case" => args.case = Some(words.next()?.parse().ok()?),
             "--threads" => args.threads = Some(words.next()?.parse().ok()?),
             "--every" => args.every = Some(words.next()?.parse().ok()?),
+            "--profile" => args.profile = Profile::parse(&words.next()?)?,
             "--exhaustive" => args.exhaustive = true,
             "--lock" => args.locks = LockKind::parse(&words.next()?)?,
             "--twice" => args.twice = true,
@@ -77,7 +84,8 @@ fn parse() -> Option<Args> {
         args.case.is_some(),
         args.exhaustive,
     ];
-    (asked.iter().filter(|asked| **asked).count() == 1).then_some(args)
+    let one = asked.iter().filter(|asked| **asked).count() == 1;
+    (one && args.profile.fits(args.locks)).then_some(args)
 }
 
 /// Runs; fails if a judge objects.
@@ -96,7 +104,7 @@ pub(crate) fn main() -> ExitCode {
         if args.whole {
             show_one(seed, &args)
         } else {
-            match shrink(seed, args.locks, args.wire) {
+            match shrink(seed, args.locks, args.profile, args.wire) {
                 Some(shrunk) => {
                     show(&args.again(seed), &shrunk);
                     false

@@ -93,7 +93,7 @@ pub(super) fn sweep(seeds: Range, threads: usize, args: &Args) -> bool {
     };
     println!("seed {seed}: {story}");
     if !args.whole
-        && let Some(shrunk) = shrink(*seed, args.locks, args.wire)
+        && let Some(shrunk) = shrink(*seed, args.locks, args.profile, args.wire)
     {
         show(&args.again(*seed), &shrunk);
     }
@@ -106,6 +106,7 @@ fn run(number: u64, args: &Args) -> (Outcome, Option<String>) {
         told: false,
         wire: false,
         locks: args.locks,
+        profile: args.profile,
     };
     let outcome = run_seed(seed);
     let mut failure = (outcome.violation.as_ref())
@@ -149,6 +150,7 @@ pub(super) fn show_one(number: u64, args: &Args) -> bool {
         told: true,
         wire: args.wire,
         locks: args.locks,
+        profile: args.profile,
     });
     println!("{}", outcome.timeline);
     println!(

@@ -45,6 +45,9 @@ pub(crate) async fn act(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Cl
 pub(crate) struct Who {
     pub(crate) of: ProcId,
     pub(crate) task: u64,
+    /// Of its client.
+    pub(crate) max_hold: Option<Nanos>,
+    pub(crate) lease: Nanos,
 }
 
 impl Who {
@@ -65,6 +68,8 @@ impl Who {
             asked,
             since,
             min_hold: op.min_hold,
+            max_hold: self.max_hold,
+            lease: self.lease,
             named: 0,
             guard: std::rc::Weak::new(),
         }
@@ -80,7 +85,7 @@ fn heard<T>(sim: &Sim, who: Who, op: &Op, outcome: Option<Result<Option<T>, Erro
         Some(Err(error)) => (Some(error.to_string()), None),
         None => (Some("dropped".to_owned()), None),
     };
-    let Who { of, task } = who;
+    let Who { of, task, .. } = who;
     sim.engine.step(
         "outcome",
         task,

@@ -9,7 +9,7 @@ use dlock::sim::sleep;
 
 use super::act::{Who, act};
 use super::foreign;
-use super::sim::{LONG, Running, Sim, Worker};
+use super::sim::{Running, Sim, Worker};
 use crate::engine::{Engine, MS, ProcId, Random};
 use crate::history::Kind;
 use crate::plan::{Op, ProcessPlan, TaskPlan};
@@ -59,7 +59,7 @@ async fn main(
     let plan = &sim.plan.processes[index];
     let url = url(&sim.engine, plan.number);
     let client = loop {
-        if sim.engine.now() > LONG {
+        if sim.engine.now() > sim.plan.setup.demands.ends {
             return;
         }
         let to = if sim.plan.setup.members > 0 {
@@ -67,14 +67,16 @@ async fn main(
         } else {
             Client::builder().url(&url)
         };
-        let built = to
+        let to = to
             .name(format!("p{}", of.0))
             .lease(Duration::from_nanos(plan.lease))
             .response_timeout(Duration::from_nanos(plan.response_timeout))
-            .retry_for(Duration::from_nanos(plan.retry_for))
-            .build()
-            .await;
-        match built {
+            .retry_for(Duration::from_nanos(plan.retry_for));
+        let to = match plan.max_hold {
+            Some(max_hold) => to.max_hold(Duration::from_nanos(max_hold)),
+            None => to,
+        };
+        match to.build().await {
             Ok(client) => break client,
             Err(error) => {
                 sim.engine.tell(Kind::Client, || {
@@ -115,7 +117,7 @@ async fn work(
     while let Some(number) = task.ops.get(cursors[at].get()) {
         let done = cursors[at].get() + 1;
         cursors[at].set(done);
-        if sim.engine.now() > LONG || sim.processes.borrow()[index].ending {
+        if sim.engine.now() > sim.plan.setup.demands.ends || sim.processes.borrow()[index].ending {
             return;
         }
         let op = op_of(&sim, plan, task, *number);
@@ -125,6 +127,8 @@ async fn work(
         let who = Who {
             of,
             task: task.number,
+            max_hold: plan.max_hold,
+            lease: plan.lease,
         };
         act(&sim, who, plan, &client, op).await;
     }
@@ -132,7 +136,7 @@ async fn work(
 
 fn op_of(sim: &Sim, plan: &ProcessPlan, task: &TaskPlan, number: u64) -> Op {
     if let Some(given) = &task.given {
-        return given[usize::try_from(number).unwrap_or(0)].clone();
+        return given[usize::try_from(number).unwrap_or(0) % given.len()].clone();
     }
     let random = Random::of(sim.plan.seed, "op", task.number << 32 | number);
     let locks = sim.plan.setup.locks;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use dlock::Client;
 
-use crate::engine::{Engine, Nanos, ProcId, SECOND};
+use crate::engine::{Engine, Nanos, ProcId};
 use crate::judges::Judges;
 use crate::plan::Plan;
 use crate::server::{Migration, NodeId};
@@ -47,9 +47,6 @@ pub(crate) struct Running {
     /// Whether it is asked to end.
     pub(crate) ending: bool,
 }
-
-/// After so long no new operation begins.
-pub(crate) const LONG: Nanos = 300 * SECOND;
 
 impl Sim {
     /// How many locks there are, whatever the shapes want.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::clock::Clock;
+use super::desk::{Desk, Service};
 use super::network::{Network, Pace};
 use super::process::{End, ProcId, Process};
 use super::tasks::{Task, Tasks};
@@ -48,6 +49,10 @@ pub(crate) struct Engine {
     pub(super) tick: Cell<Nanos>,
     pub(super) tick_every: Cell<Nanos>,
     pub(super) watcher: RefCell<Option<Rc<dyn Watch>>>,
+    /// How long servers take, what waits at each, and how long what is being done takes.
+    pub(super) service: Cell<Service>,
+    pub(super) desks: RefCell<BTreeMap<NodeId, Desk>>,
+    pub(super) working: Cell<Nanos>,
 }
 
 impl Engine {
@@ -72,6 +77,9 @@ impl Engine {
             tick: Cell::new(100 * MS),
             tick_every: Cell::new(100 * MS),
             watcher: RefCell::default(),
+            service: Cell::default(),
+            desks: RefCell::default(),
+            working: Cell::default(),
         }
     }
 

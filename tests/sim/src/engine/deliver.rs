@@ -2,6 +2,7 @@
 
 use super::bytes::{is_message, length_of_request, printable};
 use super::core::Engine;
+use super::desk::Item;
 use super::network::Parcel;
 use super::stream::State;
 use crate::history::Kind;
@@ -25,12 +26,11 @@ impl Engine {
                 }
             }
             Parcel::Hangup(stream) => {
-                self.step("hangup", stream, &[]);
-                let conn = (self.net.borrow_mut().streams.get(stream)).and_then(|one| one.conn);
-                if let Some(conn) = conn {
-                    self.with_fleet(|fleet, _| fleet.close(conn));
+                let ends = self.net.borrow().streams.ends(stream);
+                match ends.filter(|_| self.service.get().is_timed()) {
+                    Some((_, node)) => self.queue(node, stream, Item::Hangup),
+                    None => self.hung_up(stream),
                 }
-                self.net.borrow_mut().streams.forget(stream);
             }
             Parcel::Closed(stream) => self.change(stream, State::Ended),
             Parcel::Link(link) => {
@@ -38,6 +38,16 @@ impl Engine {
                 self.with_fleet(|fleet, now| fleet.deliver(now, &link));
             }
         }
+    }
+
+    /// A server learns that a client has closed.
+    pub(super) fn hung_up(&self, stream: u64) {
+        self.step("hangup", stream, &[]);
+        let conn = (self.net.borrow_mut().streams.get(stream)).and_then(|one| one.conn);
+        if let Some(conn) = conn {
+            self.with_fleet(|fleet, _| fleet.close(conn));
+        }
+        self.net.borrow_mut().streams.forget(stream);
     }
 
     pub(super) fn change(&self, stream: u64, state: State) {
@@ -64,6 +74,21 @@ impl Engine {
     }
 
     fn request(&self, stream: u64, bytes: &[u8]) {
+        let ends = self.net.borrow().streams.ends(stream);
+        let Some((_, node)) = ends.filter(|_| self.service.get().is_timed()) else {
+            self.serve(stream, bytes);
+            return;
+        };
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (one, more) = rest.split_at(length_of_request(rest));
+            self.queue(node, stream, Item::Request(one.to_vec()));
+            rest = more;
+        }
+    }
+
+    /// A server does what it was sent.
+    pub(super) fn serve(&self, stream: u64, bytes: &[u8]) {
         let found = {
             let mut net = self.net.borrow_mut();
             net.streams
@@ -159,7 +184,7 @@ impl Engine {
 
     pub(super) fn send_down(&self, stream: u64, parcel: Parcel) {
         let mut net = self.net.borrow_mut();
-        let at = net.travel(stream, self.now(), 0, false);
+        let at = net.travel(stream, self.now(), self.working.get(), false);
         net.send(at, parcel);
     }
 

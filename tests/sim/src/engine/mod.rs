@@ -5,6 +5,7 @@ mod bytes;
 mod clock;
 mod core;
 mod deliver;
+mod desk;
 mod disturb;
 mod network;
 mod process;
@@ -15,6 +16,7 @@ mod turns;
 mod world;
 
 pub(crate) use self::core::{Engine, Watch};
+pub(crate) use self::desk::Service;
 pub(crate) use self::network::{Cut, HoldBack, Mend, Messages, Pace};
 pub(crate) use self::process::{End, ProcId};
 pub(crate) use dlock_load::{MS, Nanos, Random, SECOND};

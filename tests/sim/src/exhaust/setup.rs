@@ -1,9 +1,9 @@
 //! What all cases have in common: one lock, a network that takes 0.1 ms in each direction, and the shortest leases there are.
 
-use crate::engine::{MS, Nanos, Pace};
+use crate::engine::{MS, Nanos, Pace, Service};
 use crate::plan::{
-    Ending, Fault, FaultPlan, Mutexes, Op, Patience, Plan, ProcessPlan, Setup, Shape, TaskPlan,
-    When,
+    Demands, Ending, Fault, FaultPlan, Mutexes, Op, Patience, Plan, ProcessPlan, Setup, Shape,
+    TaskPlan, When,
 };
 use crate::server::Flavour;
 
@@ -28,6 +28,7 @@ pub(super) fn plan(tasks: &Tasks, apart: bool, fault: Option<(Nanos, Fault)>) ->
         lease: 200 * MS,
         response_timeout: 100 * MS,
         retry_for: 1000 * MS,
+        max_hold: None,
         ppm: 0,
         min_holds: false,
         fenced: false,
@@ -76,6 +77,8 @@ fn setup(slots: bool) -> Setup {
         mutexes: Mutexes::None,
         members: 0,
         drifts: Vec::new(),
+        service: Service::default(),
+        demands: Demands::default(),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct AtWork {
 impl AtWork {
     fn new(sim: &Rc<Sim>, harmless: bool) -> Self {
         sim.at_work.set(sim.at_work.get() + 1);
-        sim.judges.calm(None);
+        sim.judges.calm(sim.engine.now(), false);
         if !harmless {
             sim.harm.set(sim.harm.get() + 1);
             sim.judges.unharmed(None);
@@ -63,7 +63,7 @@ impl Drop for AtWork {
         let now = sim.engine.now();
         sim.at_work.set(sim.at_work.get() - 1);
         if sim.at_work.get() == 0 {
-            sim.judges.calm(Some(now));
+            sim.judges.calm(now, true);
         }
         if !*harmless {
             sim.harm.set(sim.harm.get() - 1);

@@ -1,5 +1,6 @@
 //! Faults at work: begun in the course of the load, ended after their time.
 
+mod at_once;
 mod begin;
 mod deaths;
 mod operator;

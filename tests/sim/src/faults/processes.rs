@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::begin::AtWork;
 use crate::clients::{Sim, start};
-use crate::engine::{End, HoldBack, Messages, Nanos, ProcId};
+use crate::engine::{End, Engine, HoldBack, Messages, Nanos, ProcId};
 use crate::history::Kind;
 use crate::plan::{Breaks, Fault};
 use crate::server::NodeId;
@@ -97,6 +97,20 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
                 at_work.then(slow, |_, _| {});
             });
         }
+        _ => return begin_more(at_work, fault),
+    }
+    None
+}
+
+fn begin_more(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
+    let sim = Rc::clone(at_work.sim());
+    let engine = Rc::clone(&sim.engine);
+    match *fault {
+        Fault::SlowServer {
+            node: number,
+            slow,
+            lasts,
+        } => slow_down(at_work, node(&sim, number), slow, lasts),
         Fault::Pause {
             process,
             suspend,
@@ -126,6 +140,22 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
     None
 }
 
+/// A server is slow for all who run now.
+fn slow_down(at_work: AtWork, node: NodeId, slow: Nanos, lasts: Nanos) {
+    let sim = at_work.sim();
+    let processes: Vec<ProcId> = sim.processes.borrow().iter().map(|one| one.of).collect();
+    let each = move |engine: &Engine, slow| {
+        for of in &processes {
+            engine.slow(*of, node, slow);
+        }
+    };
+    each(&sim.engine, slow);
+    at_work.then(lasts, move |engine, at_work| {
+        each(engine, 0);
+        at_work.then(slow, |_, _| {});
+    });
+}
+
 fn disturb(at_work: AtWork, process: usize, messages: Messages, lasts: Nanos) {
     let sim = Rc::clone(at_work.sim());
     let Some((_, of)) = who(&sim, process) else {
@@ -147,6 +177,8 @@ fn crash(at_work: AtWork, process: usize, end: End, restart: Option<Nanos>) {
     let Some((index, of)) = who(&sim, process) else {
         return;
     };
+    let lease = sim.plan.processes[index].lease;
+    sim.judges.has_died(&sim.engine, of, lease);
     sim.engine.crash(of, end);
     sim.processes.borrow_mut()[index].client = None;
     start_again(at_work, index, restart);

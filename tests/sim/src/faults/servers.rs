@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::at_once::move_at_once;
 use super::begin::AtWork;
 use super::deaths::{fail_over, fail_script, pair, restart};
 use super::processes::node;
@@ -228,6 +229,12 @@ fn begin_more(at_work: AtWork, fault: &Fault) {
             }
             engine.with_fleet(|fleet, now| fleet.clock_step(now, node, micros));
         }
+        Fault::MoveAtOnce {
+            lock,
+            to,
+            pause,
+            moves,
+        } => move_at_once(at_work, lock, to, pause, moves),
         Fault::Migrate {
             lock,
             to,
@@ -244,7 +251,7 @@ pub(super) fn home(sim: &Sim, lock: usize) -> (NodeId, String) {
     (node, crate::judges::key_of(sim.plan.setup.mutexes, lock))
 }
 
-/// Tells everybody who waits, and a few moments later again.
+/// Tells every waiter of a grant, with a nonce that is as long as a real one, and a few moments later again.
 fn forge(at_work: AtWork, lock: usize, times: u32) {
     let sim = Rc::clone(at_work.sim());
     let lock = lock % Sim::locks(&sim.plan);
@@ -253,7 +260,7 @@ fn forge(at_work: AtWork, lock: usize, times: u32) {
     for (id, now) in sim.judges.waiters(&sim.engine, lock) {
         let client = id.rsplit_once('/').map_or("", |(client, _)| client);
         let channel = format!("{}:{client}", key.replacen("dlock", "dlock~c", 1));
-        let message = format!("{id} {:014x} {}", random.any() >> 8, now + 1);
+        let message = format!("{id} {} {}", random.any() >> 8, now + 1);
         sim.engine.with_fleet(|fleet, now| {
             let Some(conn) = fleet.accept(node) else {
                 return;

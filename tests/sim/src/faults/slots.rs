@@ -13,11 +13,10 @@ use crate::server::{Migration, NodeId, Role};
 /// What passes between the steps of a migration.
 type Pauses = [Nanos; 4];
 
-/// The steps of a migration, or of one that is called off.
-pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, outcome: Outcome) {
-    let sim = Rc::clone(at_work.sim());
+/// The slot of a lock, the master that has it, and another to which it may move now.
+pub(super) fn course(sim: &Sim, lock: usize, to: usize) -> Option<(u16, NodeId, NodeId)> {
     let lock = lock % Sim::locks(&sim.plan);
-    let (from, _) = home(&sim, lock);
+    let (from, _) = home(sim, lock);
     let slot = slot_of(lock);
     let masters: Vec<NodeId> = sim.engine.fleet(|fleet| {
         let other = |node: &NodeId| {
@@ -28,9 +27,17 @@ pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, o
     });
     let moves = sim.moving.borrow().iter().any(|moving| moving.slot == slot);
     if masters.is_empty() || moves || sim.rests.borrow().contains(&slot) {
-        return;
+        return None;
     }
-    let to = masters[to % masters.len()];
+    Some((slot, from, masters[to % masters.len()]))
+}
+
+/// The steps of a migration, or of one that is called off.
+pub(super) fn migrate(at_work: AtWork, lock: usize, to: usize, pauses: Pauses, outcome: Outcome) {
+    let sim = Rc::clone(at_work.sim());
+    let Some((slot, _, to)) = course(&sim, lock, to) else {
+        return;
+    };
     let begun = sim
         .engine
         .with_fleet(|fleet, now| fleet.migrate_begin(now, slot, to));
@@ -198,7 +205,7 @@ fn locks_in(sim: &Sim, slot: u16) -> Vec<usize> {
 }
 
 /// Keys go from one to the other, either way.
-fn carries(at_work: &AtWork, migration: Migration) {
+pub(super) fn carries(at_work: &AtWork, migration: Migration) {
     let sim = at_work.sim();
     let locks = locks_in(sim, migration.slot);
     excuse_clocks(sim, locks, migration.from, migration.to);
@@ -206,7 +213,7 @@ fn carries(at_work: &AtWork, migration: Migration) {
 
 /// It may move again when no answer can be on its way any more that sends somebody where it went: during the next migration
 /// that would be followed.
-fn moved(at_work: &AtWork, migration: Migration) {
+pub(super) fn moved(at_work: &AtWork, migration: Migration) {
     let timeouts = at_work.sim().plan.processes.iter();
     let rest = timeouts.map(|process| process.response_timeout).max();
     let sim = Rc::clone(at_work.sim());

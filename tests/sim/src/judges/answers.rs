@@ -1,6 +1,6 @@
 //! What callers are told: in time, and true.
 
-use dlock::{Error, ErrorKind, Step};
+use dlock::{Error, ErrorKind, LossReason, Step};
 
 use super::Judges;
 use super::belief::Belief;
@@ -52,7 +52,9 @@ impl Judges {
         }
         let calm = self.must_be_kept(now);
         match told {
-            Told::Failed(kind) if calm && !is_expected(kind, waiting.patience) => {
+            Told::Failed(kind)
+                if calm && !is_expected(kind, waiting.patience) && !self.is_limited(kind) =>
+            {
                 let story = format!("{} is told: {kind:?}, and nothing is wrong", waiting.name());
                 self.object("errors", now, story);
             }
@@ -66,6 +68,11 @@ impl Judges {
             }
             _ => {}
         }
+    }
+
+    /// One of several may come to its limit while the others are waited for.
+    fn is_limited(&self, kind: ErrorKind) -> bool {
+        self.has_limits && kind == ErrorKind::Lost(LossReason::MaxHold)
     }
 
     /// Nobody waits longer than wanted, nor is told so before.
@@ -96,7 +103,8 @@ impl Judges {
 
     /// A release has failed.
     pub(crate) fn look_at_release(&self, engine: &Engine, belief: &Belief, error: &Error) {
-        if self.must_have_been_kept(engine, belief) {
+        let over = Self::is_at_its_limit(belief, engine.now());
+        if !over && self.must_have_been_kept(engine, belief) {
             let story = format!("a release, and nothing is wrong: {error}");
             self.object("errors", engine.now(), story);
         }

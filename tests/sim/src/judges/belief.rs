@@ -27,6 +27,9 @@ pub(crate) struct Belief {
     pub(crate) since: Nanos,
     /// How long nobody else is to have it from then on.
     pub(crate) min_hold: Option<Nanos>,
+    /// For how long it may be held, and how long it lasts without a renewal.
+    pub(crate) max_hold: Option<Nanos>,
+    pub(crate) lease: Nanos,
     /// By what the server knows the hold, so that it is the same for those who are passed it on.
     pub(crate) named: u64,
     pub(crate) guard: Weak<Guard>,
@@ -51,6 +54,8 @@ struct Held {
     belief: Belief,
     /// A later grant that conflicts with it.
     overlap: Option<Overlap>,
+    /// Since when no server has it.
+    missing: Option<Nanos>,
 }
 
 /// Two beliefs that conflict.
@@ -91,6 +96,14 @@ impl Belief {
     }
 }
 
+impl Beliefs {
+    /// All of them, and since when no server has each.
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = (&Belief, &mut Option<Nanos>)> {
+        let held = self.held.values_mut();
+        held.map(|held| (&held.belief, &mut held.missing))
+    }
+}
+
 impl Judges {
     /// Somebody was granted a lock; the number is for [`Self::ended`].
     pub(crate) fn granted(&self, engine: &Engine, mut belief: Belief, guard: &Rc<Guard>) -> u64 {
@@ -117,8 +130,13 @@ impl Judges {
         }
         beliefs.next += 1;
         let number = beliefs.next;
-        let overlap = None;
-        beliefs.held.insert(number, Held { belief, overlap });
+        let held = Held {
+            belief,
+            overlap: None,
+            missing: None,
+        };
+        beliefs.held.insert(number, held);
+        self.load.borrow_mut().granted();
         number
     }
 
@@ -208,7 +226,10 @@ impl Judges {
 
     /// A belief has ended; whether the holder is known to have lost the lock.
     pub(crate) fn ended(&self, engine: &Engine, number: u64) -> bool {
-        let Some(Held { belief, overlap }) = self.beliefs.borrow_mut().held.remove(&number) else {
+        let Some(Held {
+            belief, overlap, ..
+        }) = self.beliefs.borrow_mut().held.remove(&number)
+        else {
             return false;
         };
         self.was_had(engine.now(), belief.lock, belief.write, belief.of);
@@ -218,11 +239,11 @@ impl Judges {
         if !engine.is_alive(belief.of) {
             return false;
         }
-        let left = (belief.named(), engine.now());
-        let hold = (belief.lock, belief.of);
+        let (left, hold) = ((belief.named(), engine.now()), (belief.lock, belief.of));
         self.beliefs.borrow_mut().left.insert(hold, left);
-        let foreign = matches!(*guard, Guard::Foreign(_));
-        if guard.is_lost() && !foreign && self.must_have_been_kept(engine, &belief) {
+        let over = Self::is_at_its_limit(&belief, engine.now());
+        let over = over || matches!(*guard, Guard::Foreign(_));
+        if guard.is_lost() && !over && self.must_have_been_kept(engine, &belief) {
             let story = format!("{} has lost its lease, and nothing is wrong", belief.name());
             self.object("losses", engine.now(), story);
         }

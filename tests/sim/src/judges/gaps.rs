@@ -18,13 +18,15 @@ const CALM: Nanos = 8 * SECOND;
 pub(super) struct Gaps {
     now: Vec<[Nanos; 2]>,
     longest: [Nanos; 2],
+    most: [Nanos; 2],
 }
 
 impl Gaps {
-    pub(super) fn new(locks: usize) -> Self {
+    pub(super) fn new(locks: usize, most: Option<Nanos>) -> Self {
         Self {
             now: vec![[0; 2]; locks],
             longest: [0; 2],
+            most: most.map_or(MOST, |most| [most; 2]),
         }
     }
 }
@@ -58,10 +60,10 @@ impl Judges {
             let [in_calm, any] = gaps.now[lock];
             let gap = [if calm { in_calm + passed } else { 0 }, any + passed];
             gaps.now[lock] = gap;
-            for at in 0..2 {
-                gaps.longest[at] = gaps.longest[at].max(gap[at]);
-                if gap[at] > MOST[at] {
-                    let story = format!("nobody has got lock {lock} for {} ms", gap[at] / MS);
+            for (at, gap) in gap.into_iter().enumerate() {
+                gaps.longest[at] = gaps.longest[at].max(gap);
+                if gap > gaps.most[at] {
+                    let story = format!("nobody has got lock {lock} for {} ms", gap / MS);
                     self.object("gaps", now, story);
                 }
             }

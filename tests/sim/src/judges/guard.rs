@@ -57,6 +57,10 @@ impl Guard {
         }
     }
 
+    pub(super) fn is_one_of_several(&self) -> bool {
+        matches!(self, Self::Several(..))
+    }
+
     /// Whether its lease has run out. One of several may, while the others are waited for.
     pub(super) fn is_expired(&self) -> bool {
         !matches!(self, Self::Several(..)) && self.is_lost_by(LossReason::Expired)

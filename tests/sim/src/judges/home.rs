@@ -110,6 +110,7 @@ impl Home {
             until: record.now.saturating_add(left),
             owned: false,
             token: record.last,
+            ended: record.is_ended(id),
         };
         record.holds.push((id, hold));
         Some(record)

@@ -9,7 +9,7 @@ use super::home::{is_foreign, process_of};
 use super::members::up;
 use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
-use crate::plan::{Fault, Plan};
+use crate::plan::{Fault, Plan, Profile};
 use crate::server::NodeId;
 
 /// How long after a fault connections may take to be back, and what failed meanwhile to be undone.
@@ -87,6 +87,12 @@ impl Idle {
     }
 }
 
+impl Idle {
+    pub(super) fn is_lossy(&self) -> bool {
+        self.lossy
+    }
+}
+
 /// What a process has of a lock.
 #[derive(Default)]
 struct Had<'r> {
@@ -107,7 +113,11 @@ impl Judges {
     /// Whether nothing is wrong for which a lease could be lost.
     pub(super) fn must_be_kept(&self, now: Nanos) -> bool {
         let idle = self.idle.borrow();
-        !idle.lossy && self.is_unharmed(now, idle.lease + CALM)
+        let calm = match self.demands.profile {
+            Profile::Storm => self.demands.recovery,
+            _ => CALM,
+        };
+        self.demands.keeps_leases || !idle.lossy && self.is_unharmed(now, idle.lease + calm)
     }
 
     /// How long after its last use a process may still have to say something about a mutex.

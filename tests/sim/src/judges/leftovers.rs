@@ -14,6 +14,7 @@ impl Judges {
         node: NodeId,
         record: &Record<'_>,
     ) {
+        self.look_at_key(engine, lock, record);
         if !record.expires && !self.excuses.borrow().is_cut_short(node) {
             let story = format!("lock {lock} never expires at n{}", node.0);
             self.object("leftovers", engine.now(), story);

@@ -3,6 +3,7 @@
 mod answers;
 mod asking;
 mod belief;
+mod collapse;
 mod drain;
 mod excuses;
 mod fence;
@@ -11,6 +12,7 @@ mod guard;
 mod home;
 mod idle;
 mod leftovers;
+mod limits;
 mod marks;
 mod members;
 mod moments;
@@ -28,12 +30,14 @@ use std::cell::{Cell, RefCell};
 
 use self::asking::Asked;
 use self::belief::Beliefs;
+use self::collapse::Load;
 use self::drain::Drains;
 use self::excuses::Excuses;
 use self::fence::Resource;
 use self::gaps::Gaps;
 use self::home::Home;
 use self::idle::Idle;
+use self::limits::Dead;
 use self::moments::Moments;
 use self::order::Order;
 use self::others::Others;
@@ -41,7 +45,7 @@ use self::patience::Waits;
 use self::rest::Rests;
 use self::traffic::Traffic;
 use crate::engine::Nanos;
-use crate::plan::Plan;
+use crate::plan::{Demands, Plan};
 
 pub(crate) use self::answers::Told;
 pub(crate) use self::belief::Belief;
@@ -77,10 +81,15 @@ pub(crate) struct Judges {
     others: RefCell<Others>,
     moments: RefCell<Moments>,
     gaps: RefCell<Gaps>,
+    load: RefCell<Load>,
+    dead: RefCell<Vec<Dead>>,
+    demands: Demands,
     /// How many servers have each lock, of a quorum; 0 if there is none.
     members: usize,
     /// Whether servers may refuse what is asked of them.
     refusals: bool,
+    /// Whether some hold only for so long.
+    has_limits: bool,
     most_for_a_try: Nanos,
     found: RefCell<Option<Violation>>,
     /// When all was well again, if it is: no fault is at work.
@@ -101,13 +110,17 @@ impl Judges {
             drains: RefCell::default(),
             excuses: RefCell::new(Excuses::of(plan)),
             resources: RefCell::new(vec![Resource::default(); locks]),
-            order: RefCell::new(Order::new(locks)),
+            order: RefCell::new(Order::new(locks, plan.setup.demands.keeps_order)),
             waits: RefCell::new(Waits::new(plan, locks)),
             idle: RefCell::new(Idle::new(plan)),
             traffic: RefCell::new(Traffic::new(locks)),
             others: RefCell::default(),
             moments: RefCell::new(Moments::new(locks)),
-            gaps: RefCell::new(Gaps::new(locks)),
+            gaps: RefCell::new(Gaps::new(locks, plan.setup.demands.gap)),
+            load: RefCell::new(Load::new(plan.setup.demands)),
+            dead: RefCell::default(),
+            demands: plan.setup.demands,
+            has_limits: plan.processes.iter().any(|one| one.max_hold.is_some()),
             members: plan.setup.members,
             refusals: plan.has_refusals(),
             most_for_a_try: answers::most_for_a_try(plan),
@@ -128,9 +141,15 @@ impl Judges {
         self.found.borrow().clone()
     }
 
-    /// A fault begins, or the last one has ended.
-    pub(crate) fn calm(&self, since: Option<Nanos>) {
-        self.calm_since.set(since);
+    /// A fault begins now, or the last one has ended.
+    pub(crate) fn calm(&self, now: Nanos, is_calm: bool) {
+        self.calm_since.set(is_calm.then_some(now));
+        let mut load = self.load.borrow_mut();
+        if is_calm {
+            load.is_over(now);
+        } else {
+            load.begins(now);
+        }
     }
 
     /// A fault that does harm begins, or the last one has ended.

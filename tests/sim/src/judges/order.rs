@@ -17,11 +17,19 @@ use crate::server::NodeId;
 /// How long after a fault the line is judged again: places of the dead are over by then.
 const CALM: u64 = 6 * SECOND;
 
+/// The end of a string is a whole millisecond (us).
+const ROUNDED: u64 = 2_000;
+
+/// How long after a silence those who waited before have made sure of their places.
+const SURE: u64 = 3 * SECOND / 2;
+
 /// What has been seen of each lock.
 #[derive(Debug)]
 pub(super) struct Order {
     locks: Vec<Seen>,
     looks: u64,
+    /// See [`Seen::strict`].
+    strict: bool,
 }
 
 #[derive(Debug, Default)]
@@ -30,6 +38,9 @@ struct Seen {
     holds: Vec<(String, Holding)>,
     /// In the order of arrival.
     waiting: Vec<Waiter>,
+    /// Whether somebody who waits keeps the place also if it ran out while the server stood still. Nobody gives up waiting
+    /// then.
+    strict: bool,
 }
 
 #[derive(Debug)]
@@ -46,9 +57,14 @@ struct Waiter {
 }
 
 impl Order {
-    pub(super) fn new(locks: usize) -> Self {
+    pub(super) fn new(locks: usize, strict: bool) -> Self {
+        let seen = || Seen {
+            strict,
+            ..Seen::default()
+        };
         Self {
-            locks: (0..locks).map(|_| Seen::default()).collect(),
+            strict,
+            locks: (0..locks).map(|_| seen()).collect(),
             looks: 0,
         }
     }
@@ -74,8 +90,11 @@ impl Seen {
                 wrong = self.judge(id, hold.write, record);
             }
         }
-        self.waiting
-            .retain(|waiter| record.places().any(|(place, _)| place.id == waiter.id));
+        let strict = self.strict;
+        self.waiting.retain(|waiter| {
+            strict && record.hold(&waiter.id).is_none()
+                || record.places().any(|(place, _)| place.id == waiter.id)
+        });
         for (place, write) in record.places() {
             if !self.waiting.iter().any(|waiter| waiter.id == place.id) {
                 self.waiting.push(Waiter {
@@ -91,7 +110,7 @@ impl Seen {
         for waiter in &mut self.waiting {
             let place = record.places().find(|(place, _)| place.id == waiter.id);
             let Some((place, _)) = place else { continue };
-            waiter.lapsed |= place.until > waiter.until && waiter.until <= record.now;
+            waiter.lapsed |= !strict && place.until > waiter.until && waiter.until <= record.now;
             waiter.until = place.until;
         }
         self.remember(record);
@@ -131,6 +150,15 @@ impl Seen {
         })
     }
 
+    /// A hold that was given its end and lasts longer.
+    fn prolonged(&self, record: &Record<'_>) -> Option<String> {
+        self.holds.iter().find_map(|(id, before)| {
+            let now = record.hold(id)?;
+            (before.ended && now.until > before.until + ROUNDED)
+                .then(|| format!("{id} was given its end, and lasts longer"))
+        })
+    }
+
     /// More has happened than was seen.
     fn forget(&mut self) {
         for waiter in &mut self.waiting {
@@ -153,7 +181,9 @@ impl Seen {
                 (false, true) => first && admitted == Some(false),
                 (false, false) => false,
             };
-            turn && !other.lapsed && other.id != id && record.waits(&other.id, other.write)
+            let waits = record.waits(&other.id, other.write);
+            let kept = self.strict && !record.is_deaf(&other.id);
+            turn && !other.lapsed && other.id != id && (waits || kept)
         })?;
         let mode = |write| if write { "writer" } else { "reader" };
         Some(format!(
@@ -207,6 +237,7 @@ impl Judges {
     fn look_at_line(&self, engine: &Engine, lock: usize, home: &Home, alone: bool) {
         let mut order = self.order.borrow_mut();
         order.looks += 1;
+        let strict = order.strict;
         let number = order.looks;
         let seen = &mut order.locks[lock];
         home.look(engine, |found| {
@@ -219,11 +250,13 @@ impl Judges {
             // A server that takes over may not have heard of an earlier end (`min_hold`).
             let excuses = self.excuses.borrow();
             let may_go_on = excuses.is_set_back() || excuses.may_be_back(lock, engine.now());
-            if let Some(revived) = seen.revived(&record).filter(|_| !may_go_on) {
+            let revived = seen.revived(&record).or_else(|| seen.prolonged(&record));
+            if let Some(revived) = revived.filter(|_| !may_go_on) {
                 self.object("leases", engine.now(), format!("lock {lock}: {revived}"));
             }
             let wrong = seen.change(&record, number);
-            if !(alone && self.is_calm(engine.now(), CALM)) {
+            let calm = if strict { SURE } else { CALM };
+            if !(alone && self.is_calm(engine.now(), calm)) {
                 seen.forget();
             } else if let Some(wrong) = wrong {
                 self.object("order", engine.now(), format!("lock {lock}: {wrong}"));

@@ -58,6 +58,12 @@ pub(super) fn place_left(plan: &Plan) -> Nanos {
     if moves { PLACE } else { 0 }
 }
 
+/// How long servers may be busy with what all tasks ask for once, and with the answers.
+fn busy(plan: &Plan) -> Nanos {
+    let tasks = plan.processes.iter().map(|process| process.tasks.len());
+    3 * plan.setup.service.script * tasks.sum::<usize>() as Nanos
+}
+
 impl Waits {
     pub(super) fn new(plan: &Plan, locks: usize) -> Self {
         let pace = plan.setup.pace;
@@ -68,7 +74,7 @@ impl Waits {
             next: 0,
             free: vec![Free::default(); locks],
             more: MOMENT + place_left(plan),
-            limit: HEARTBEAT + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost,
+            limit: HEARTBEAT + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost + busy(plan),
         }
     }
 }

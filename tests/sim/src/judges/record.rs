@@ -13,8 +13,11 @@ pub(super) struct Record<'f> {
     /// The lock's time, and its last token.
     pub(super) now: u64,
     pub(super) last: u64,
-    /// Whether the keys expire at all.
+    /// Whether the keys expire at all, and when the hash does, by the lock's time.
     pub(super) expires: bool,
+    pub(super) kept: Option<u64>,
+    /// Who does not last longer from now on.
+    pub(super) ended: Vec<&'f str>,
     /// Until when a mutex is left free for those who have no dlock; 0 if it is not.
     pub(super) free: u64,
     pub(super) is_mutex: bool,
@@ -27,6 +30,8 @@ pub(super) struct Holding {
     pub(super) until: u64,
     pub(super) owned: bool,
     pub(super) token: u64,
+    /// Whether it was given its end.
+    pub(super) ended: bool,
 }
 
 /// A place in a line, whose it is, and until when; 0 for those who have not heard.
@@ -54,16 +59,21 @@ impl<'f> Record<'f> {
         }
         let field = |name: &[u8]| number(fleet.lock_field(node, key, name).map(text));
         let last = field(b"t").unwrap_or(0);
+        let offset = field(b"o").unwrap_or(0);
         let mut record = Self {
             expires: expires.is_some(),
             last,
-            now: (micros + field(b"o").unwrap_or(0)).max(last),
+            kept: expires.map(|at| at * 1000 + offset),
+            now: (micros + offset).max(last),
             ..Self::default()
         };
         for (field, value) in fleet.lock_fields(node, key)? {
             if !value.is_empty() {
-                record.add(text(field), text(value), last);
+                record.add(text(field), text(value), last, micros);
             }
+        }
+        for (id, hold) in &mut record.holds {
+            hold.ended = record.ended.contains(id);
         }
         record.holds.sort_unstable_by_key(|hold| hold.0);
         record.writers.sort_unstable_by_key(|place| place.number);
@@ -71,7 +81,7 @@ impl<'f> Record<'f> {
         Some(record)
     }
 
-    fn add(&mut self, field: &'f str, value: &'f str, last: u64) {
+    fn add(&mut self, field: &'f str, value: &'f str, last: u64, micros: u64) {
         let mut words = value.split(' ');
         if let Some(id) = field.strip_prefix('=') {
             let (write, left, owned) = match value.parse::<u64>() {
@@ -87,6 +97,7 @@ impl<'f> Record<'f> {
                 until: last + left,
                 owned,
                 token: last,
+                ended: false,
             };
             self.holds.push((id, hold));
         } else if let Some(id) = field.strip_prefix('+') {
@@ -95,8 +106,13 @@ impl<'f> Record<'f> {
                 until: number(words.next()).unwrap_or(0),
                 token: number(words.next()).unwrap_or(0),
                 owned: words.nth(1).is_some_and(|owner| !owner.is_empty()),
+                ended: false,
             };
             self.holds.push((id, hold));
+        } else if let Some(id) = field.strip_prefix('-') {
+            if number(Some(value)).is_some_and(|until| until > micros) {
+                self.ended.push(id);
+            }
         } else if field == "q" {
             self.free = number(Some(value)).unwrap_or(0);
         } else if let (Some(line @ ("W" | "R")), Some(place)) =
@@ -130,11 +146,30 @@ impl<'f> Record<'f> {
         found.map(|hold| &hold.1)
     }
 
+    /// Whether a hold was given its end.
+    pub(super) fn is_ended(&self, id: &str) -> bool {
+        self.ended.contains(&id)
+    }
+
+    /// A hold that lasts longer than the hash that it stands in.
+    pub(super) fn is_outlived_by(&self) -> Option<&'f str> {
+        let kept = self.kept.filter(|_| !self.is_mutex)?;
+        let mut holds = self.holds.iter();
+        let found = holds.find(|(_, hold)| hold.until > self.now && hold.until > kept)?;
+        Some(found.0)
+    }
+
     /// Whether somebody has a place that counts.
     pub(super) fn waits(&self, id: &str, write: bool) -> bool {
         let line = if write { &self.writers } else { &self.readers };
         line.iter()
             .any(|place| place.id == id && place.until > self.now)
+    }
+
+    /// Whether somebody has a place who has failed to hear.
+    pub(super) fn is_deaf(&self, id: &str) -> bool {
+        let mut places = self.places();
+        places.any(|(place, _)| place.id == id && place.until == 0)
     }
 
     /// Whether anybody writes or waits to.

@@ -2,13 +2,13 @@
 
 use super::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
 use super::quorum::is_of_quorums;
-use super::{LockKind, Plan, ProcessPlan, Setup, Shape, TaskPlan};
+use super::{LockKind, Plan, ProcessPlan, Profile, Setup, Shape, TaskPlan};
 use crate::engine::{Cut, End, MS, Mend, Messages, Nanos, Random, SECOND};
 use crate::weights;
 
 impl Plan {
     /// The plan of a seed.
-    pub(crate) fn draw(seed: u64, locks: LockKind) -> Self {
+    pub(crate) fn draw(seed: u64, locks: LockKind, profile: Profile) -> Self {
         let setup = Setup::draw(&mut Random::of(seed, "setup", 0));
         let processes = processes(seed);
         let mut plan = Self {
@@ -23,7 +23,16 @@ impl Plan {
             LockKind::Quorum => plan.set_apart(),
         }
         plan.faults = faults(&plan);
+        plan.take_profile(profile);
         plan
+    }
+
+    /// In the order in which they begin.
+    pub(super) fn sort_faults(&mut self) {
+        self.faults.sort_by_key(|fault| match fault.when {
+            When::After(acquires, _) => acquires,
+            When::At(_) => 0,
+        });
     }
 }
 
@@ -59,6 +68,7 @@ fn processes(seed: u64) -> Vec<ProcessPlan> {
             },
             response_timeout: random.weighted(&weights::RESPONSE_TIMEOUTS) * MS,
             retry_for: random.weighted(&weights::RETRY_FOR) * MS,
+            max_hold: None,
             ppm: random.weighted(&weights::CLIENT_CLOCKS),
             min_holds: Random::of(seed, "min_hold", process).chance(weights::MIN_HOLDS),
             fenced: false,

@@ -87,6 +87,12 @@ pub(crate) enum Fault {
         slow: Nanos,
         lasts: Nanos,
     },
+    /// For all processes.
+    SlowServer {
+        node: usize,
+        slow: Nanos,
+        lasts: Nanos,
+    },
     Pause {
         process: usize,
         suspend: bool,
@@ -176,6 +182,13 @@ pub(crate) enum Fault {
     ClockStep {
         node: usize,
         micros: i64,
+    },
+    /// A lock's slot moves to another master in one step, or stays, after a pause in which the master lets nobody write.
+    MoveAtOnce {
+        lock: usize,
+        to: usize,
+        pause: Nanos,
+        moves: bool,
     },
     /// A lock's slot moves to another master, or is about to.
     Migrate {

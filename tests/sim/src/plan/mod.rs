@@ -1,14 +1,21 @@
 //! What a seed means: who does what, and what goes wrong. Drawn once, as data, so that parts of it can be left out.
 
+mod crowd;
 mod draw;
 mod fault;
+mod long;
 mod mutexes;
+mod profile;
 mod quorum;
 mod setup;
+mod storm;
 
 pub(crate) use self::fault::{Breaks, Fault, FaultClass, FaultPlan, Outcome, Theme, When};
 pub(crate) use self::mutexes::{Dialect, Foreign, ForeignOp};
+pub(crate) use self::profile::Demands;
+pub use self::profile::Profile;
 pub(crate) use self::setup::Setup;
+pub(crate) use self::storm::WINDOW;
 pub use dlock_load::LockKind;
 pub(crate) use dlock_load::{Ending, Mutexes, Op, Patience, Shape};
 
@@ -32,6 +39,8 @@ pub(crate) struct ProcessPlan {
     pub(crate) lease: u64,
     pub(crate) response_timeout: u64,
     pub(crate) retry_for: u64,
+    /// For how long anybody may hold a lock.
+    pub(crate) max_hold: Option<u64>,
     pub(crate) ppm: i32,
     /// Whether its locks may stay taken after they were given back.
     pub(crate) min_holds: bool,

@@ -1,7 +1,7 @@
 //! The servers, their clocks, the network and the locks of a seed.
 
-use super::Mutexes;
-use crate::engine::{MS, Nanos, Pace, Random};
+use super::{Demands, Mutexes};
+use crate::engine::{MS, Nanos, Pace, Random, Service};
 use crate::server::Flavour;
 use crate::weights;
 
@@ -30,6 +30,9 @@ pub(crate) struct Setup {
     pub(crate) members: usize,
     /// How much too fast each of their clocks is besides, in millionths.
     pub(crate) drifts: Vec<i32>,
+    /// How long servers take.
+    pub(crate) service: Service,
+    pub(crate) demands: Demands,
 }
 
 impl Setup {
@@ -59,6 +62,8 @@ impl Setup {
             mutexes: Mutexes::None,
             members: 0,
             drifts: Vec::new(),
+            service: Service::default(),
+            demands: Demands::default(),
         }
     }
 

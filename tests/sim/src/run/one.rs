@@ -14,7 +14,7 @@ use crate::engine::{Engine, MS, Nanos, ProcId, SECOND, Watch};
 use crate::faults;
 use crate::history::{Kind, Trace};
 use crate::judges::{Judges, Violation};
-use crate::plan::{LockKind, Plan};
+use crate::plan::{LockKind, Plan, Profile};
 use crate::server::{Fleet, FleetConfig, NodeId};
 
 /// A seed, and how it is to be run.
@@ -28,6 +28,8 @@ pub struct Seed {
     pub wire: bool,
     /// Which locks it is about.
     pub locks: LockKind,
+    /// And which trouble.
+    pub profile: Profile,
 }
 
 /// What came of a run.
@@ -59,7 +61,8 @@ pub struct Outcome {
 /// Draws the plan of a seed and runs it.
 #[must_use]
 pub fn run_seed(seed: Seed) -> Outcome {
-    run_plan(Plan::draw(seed.number, seed.locks), seed.told, seed.wire)
+    let plan = Plan::draw(seed.number, seed.locks, seed.profile);
+    run_plan(plan, seed.told, seed.wire)
 }
 
 /// How long after its last operation everybody must be through, and how long a run may take.
@@ -119,6 +122,7 @@ fn set_up(plan: Plan, told: bool) -> Rc<Sim> {
     };
     let engine = Engine::new(plan.seed, fleet, setup.pace, setup.drawn_order, told);
     engine.pace_of_servers(setup.changes, setup.bus);
+    engine.serve_in(setup.service);
     for (node, ahead) in setup.ahead.iter().enumerate() {
         engine.with_fleet(|fleet, now| {
             let drift = setup.drifts.get(node).copied().unwrap_or(0);
@@ -206,6 +210,10 @@ fn sample(sim: &Rc<Sim>, every: Nanos) {
             sim.judges.look_at_waits(engine);
             sim.judges.look_at_gaps(engine, every);
             sim.judges.look_at_idle(engine);
+            sim.judges.look_at_load(engine);
+            if (engine.now() / every).is_multiple_of(4) {
+                sim.judges.look_at_limits(engine);
+            }
             if sim.workers.get() + sim.restarts.get() > 0 {
                 sample(&sim, every);
             }

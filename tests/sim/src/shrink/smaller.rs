@@ -1,10 +1,7 @@
 //! Leaving out faults, processes and operations for as long as the same promise is broken.
 
-use crate::plan::{LockKind, Plan, When};
+use crate::plan::{LockKind, Plan, Profile, When};
 use crate::run::{Outcome, run_plan};
-
-/// How many runs that may take.
-const RUNS: u32 = 600;
 
 /// A small plan that fails.
 #[derive(Debug)]
@@ -21,14 +18,16 @@ pub struct Shrunk {
 
 struct Search {
     promise: String,
+    /// How many runs that may take, and how many it has taken.
+    most: u32,
     runs: u32,
     best: Plan,
 }
 
 /// Shrinks the plan of a seed; nothing if it does not fail.
 #[must_use]
-pub fn shrink(seed: u64, locks: LockKind, wire: bool) -> Option<Shrunk> {
-    shrink_plan(Plan::draw(seed, locks), wire)
+pub fn shrink(seed: u64, locks: LockKind, profile: Profile, wire: bool) -> Option<Shrunk> {
+    shrink_plan(Plan::draw(seed, locks, profile), wire)
 }
 
 pub(crate) fn shrink_plan(plan: Plan, wire: bool) -> Option<Shrunk> {
@@ -36,6 +35,7 @@ pub(crate) fn shrink_plan(plan: Plan, wire: bool) -> Option<Shrunk> {
     let (promise, _) = first.violation.clone()?;
     let mut search = Search {
         promise,
+        most: plan.setup.demands.profile.runs_to_shrink(),
         runs: 0,
         best: plan,
     };
@@ -45,7 +45,7 @@ pub(crate) fn shrink_plan(plan: Plan, wire: bool) -> Option<Shrunk> {
         search.fewer_faults();
         search.fewer_processes();
         search.fewer_operations();
-        if search.size() >= before || search.runs >= RUNS {
+        if search.size() >= before || search.runs >= search.most {
             break;
         }
     }
@@ -65,7 +65,7 @@ impl Search {
 
     /// Takes a plan if it fails in the same way.
     fn offer(&mut self, plan: Plan) -> bool {
-        if self.runs >= RUNS {
+        if self.runs >= self.most {
             return false;
         }
         self.runs += 1;
@@ -145,7 +145,7 @@ impl Search {
                 return;
             };
             let length = found.tasks[task].ops.len();
-            if at >= length || self.runs >= RUNS {
+            if at >= length || self.runs >= self.most {
                 return;
             }
             let mut plan = self.best.clone();

@@ -10,7 +10,7 @@ use dlock::sim::sleep;
 use super::dialect::Entry;
 use super::redis::Redis;
 use crate::clients::hold::Holding;
-use crate::clients::sim::{LONG, Sim, Worker};
+use crate::clients::sim::{Sim, Worker};
 use crate::engine::{MS, Nanos, ProcId, Random};
 use crate::faults;
 use crate::history::Kind;
@@ -75,7 +75,7 @@ impl Client {
         while let Some(number) = task.ops.get(cursors[at].get()) {
             cursors[at].set(cursors[at].get() + 1);
             let op = sim.plan.foreign_op(plan, task.number, *number);
-            let Some(op) = op.filter(|_| sim.engine.now() <= LONG) else {
+            let Some(op) = op.filter(|_| sim.engine.now() <= sim.plan.setup.demands.ends) else {
                 return;
             };
             sleep(Duration::from_nanos(op.rest)).await;
@@ -136,7 +136,9 @@ impl Client {
                 }
             };
             let waited = BootInstant::now().since(begun) + Duration::from_nanos(poll);
-            if waited > Duration::from_nanos(op.patience) || sim.engine.now() > LONG {
+            if waited > Duration::from_nanos(op.patience)
+                || sim.engine.now() > sim.plan.setup.demands.ends
+            {
                 sim.engine.tell(Kind::Client, || {
                     format!("p{} t{task} (foreign) gives up", of.0)
                 });
@@ -198,6 +200,8 @@ impl Held {
             asked,
             since: sim.engine.now(),
             min_hold: None,
+            max_hold: None,
+            lease: 0,
             named: 0,
             guard: Weak::new(),
         };

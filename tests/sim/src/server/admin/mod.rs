@@ -1,5 +1,6 @@
 //! What operators and misfortune do to servers.
 
+mod at_once;
 mod failover;
 mod faults;
 mod life;

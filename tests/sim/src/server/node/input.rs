@@ -4,6 +4,24 @@ use super::{Conn, Node};
 use crate::server::fleet::{ConnId, Output};
 use crate::server::resp::{Parsed, Reply, parse};
 
+/// Whether a request has to wait while writes are paused.
+fn writes(arguments: &[&[u8]]) -> bool {
+    const WRITES: [&[u8]; 10] = [
+        b"EVAL",
+        b"EVALSHA",
+        b"SET",
+        b"DEL",
+        b"HSET",
+        b"HDEL",
+        b"GETEX",
+        b"PEXPIRE",
+        b"PUBLISH",
+        b"SPUBLISH",
+    ];
+    let verb = arguments.first().map(|verb| verb.to_ascii_uppercase());
+    verb.is_some_and(|verb| WRITES.contains(&&*verb))
+}
+
 impl Node {
     pub(in super::super) fn accept(&mut self, conn: ConnId) {
         self.conns.insert(conn, Conn::default());
@@ -39,6 +57,9 @@ impl Node {
                     let bytes = &input[done..];
                     let arguments: Vec<&[u8]> =
                         ranges.into_iter().map(|range| &bytes[range]).collect();
+                    if self.paused && writes(&arguments) {
+                        break;
+                    }
                     if !arguments.is_empty() {
                         self.serving = Some(id);
                         let reply = self.request(id, &arguments);

@@ -28,6 +28,7 @@ impl Node {
     pub(in super::super) fn start(&mut self, with_data: bool, history: u64) {
         self.alive = true;
         self.loading = false;
+        self.paused = false;
         self.scripts.clear();
         if !with_data {
             self.data.clear();

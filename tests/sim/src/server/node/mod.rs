@@ -45,6 +45,8 @@ pub(super) struct Node {
     pub(super) alive: bool,
     pub(super) asleep: bool,
     pub(super) loading: bool,
+    /// Whether clients that want to write have to wait.
+    pub(super) paused: bool,
     /// Whether it uses more memory than it may.
     pub(super) full: bool,
     pub(super) min_replicas: usize,
@@ -94,6 +96,7 @@ impl Node {
             alive: true,
             asleep: false,
             loading: false,
+            paused: false,
             full: false,
             min_replicas: 0,
             now: Duration::ZERO,

@@ -1,0 +1,124 @@
+//! Times that a holder is bound to: `max_hold`, the next renewal after a loss, and the lease after its process has died.
+
+use super::Judges;
+use super::belief::Belief;
+use super::home::process_of;
+use super::record::Record;
+use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
+
+/// How late a holder may notice anything: a renewal is answered by then, also if packets are lost.
+const LATE: Nanos = 500 * MS;
+const LATE_IF_LOSSY: Nanos = 1500 * MS;
+
+/// How late a dead holder's lock may be free.
+const FREED: Nanos = SECOND + LATE;
+
+/// What a process that died had of a lock, and until when that may stay.
+#[derive(Debug)]
+pub(super) struct Dead {
+    lock: usize,
+    id: String,
+    until: Nanos,
+}
+
+impl Judges {
+    /// Holds are looked at again and again.
+    pub(crate) fn look_at_limits(&self, engine: &Engine) {
+        let lossy = self.idle.borrow().is_lossy();
+        let late = if lossy { LATE_IF_LOSSY } else { LATE };
+        self.look_at_dead(engine);
+        let mut beliefs = self.beliefs.borrow_mut();
+        for (belief, missing) in beliefs.all_mut() {
+            let Some(guard) = belief.guard.upgrade() else {
+                continue;
+            };
+            if !engine.runs(belief.of) || self.others.borrow().are(belief.of) {
+                *missing = None;
+                continue;
+            }
+            let now = engine.now();
+            let knows = || engine.acting(belief.of, || guard.is_lost());
+            let ran = |since: Nanos| engine.runs_since(belief.of) <= since;
+            if let Some(limit) = belief.max_hold
+                && now > belief.since + limit + limit / 100 + late
+                && ran(belief.since)
+                && !knows()
+            {
+                let story = format!("{} holds beyond its limit", belief.name());
+                self.object("max_hold", now, story);
+            }
+            if self.is_quorum() || guard.is_one_of_several() || self.is_recorded(engine, belief) {
+                *missing = None;
+                continue;
+            }
+            let since = *missing.get_or_insert(now);
+            let long = belief.lease / 3 + belief.lease / 100 + late;
+            if now > since + long && ran(since) && self.is_unharmed(now, long) && !knows() {
+                let story = format!(
+                    "{} has not noticed for {} ms that its hold is gone",
+                    belief.name(),
+                    (now - since) / MS
+                );
+                self.object("losses", now, story);
+            }
+        }
+    }
+
+    /// Whether a server has a hold of this process that lasts.
+    fn is_recorded(&self, engine: &Engine, belief: &Belief) -> bool {
+        self.homes[belief.lock].any(engine, |record: &Record<'_>| {
+            let mut holds = record.holds.iter();
+            holds.any(|(id, hold)| process_of(id) == Some(belief.of) && hold.until > record.now)
+        })
+    }
+
+    /// Whether a hold that is lost has come to the end that its user set.
+    pub(super) fn is_at_its_limit(belief: &Belief, now: Nanos) -> bool {
+        let limit = belief.max_hold;
+        limit.is_some_and(|limit| now >= belief.since + limit - limit / 50 - LATE)
+    }
+
+    /// A process has died: what it has is free after its lease, whatever servers' clocks do meanwhile.
+    pub(crate) fn has_died(&self, engine: &Engine, of: ProcId, lease: Nanos) {
+        if !self.demands.frees_in_time {
+            return;
+        }
+        let until = engine.now() + lease + lease / 100 + FREED;
+        let mut dead = self.dead.borrow_mut();
+        for (lock, home) in self.homes.iter().enumerate() {
+            home.look(engine, |found| {
+                let holds = found.map(|(_, record)| record.holds).unwrap_or_default();
+                let own = holds.iter().filter(|(id, _)| process_of(id) == Some(of));
+                dead.extend(own.map(|(id, _)| Dead {
+                    lock,
+                    id: (*id).to_owned(),
+                    until,
+                }));
+            });
+        }
+    }
+
+    fn look_at_dead(&self, engine: &Engine) {
+        let now = engine.now();
+        self.dead.borrow_mut().retain(|dead| {
+            let has = self.homes[dead.lock].look(engine, |found| {
+                let hold = found.as_ref().and_then(|(_, record)| record.hold(&dead.id));
+                hold.is_some()
+            });
+            if has && now > dead.until && self.is_wanted(engine, dead.lock) {
+                let (id, lock) = (&dead.id, dead.lock);
+                let story = format!("{id} has died and still has lock {lock}, after its lease");
+                self.object("crash", now, story);
+            }
+            has
+        });
+    }
+
+    /// A hold that was given its end does not last longer, and a lock is remembered for as long as its holds last.
+    pub(super) fn look_at_key(&self, engine: &Engine, lock: usize, record: &Record<'_>) {
+        if let Some(id) = record.is_outlived_by() {
+            let story = format!("lock {lock} is forgotten before the hold of {id} ends");
+            self.object("expiry", engine.now(), story);
+        }
+    }
+}
