@@ -197,7 +197,7 @@ mod tests {
         let judged = |before, after| load(before, after).judge(now).is_some();
         assert!(!judged((10, 25 * MS), (8, 29 * MS)));
         assert!(judged((10, 25 * MS), (7, 25 * MS)), "few grants");
-        assert!(judged((10, 25 * MS), (10, 35 * MS)), "busy servers");
+        assert!(judged((10, 25 * MS), (10, 40 * MS)), "busy servers");
         assert!(!judged((FEW / 50, MS), (0, MS)), "too few to tell");
         let mut early = load((10, 25 * MS), (0, 90 * MS));
         assert_eq!(early.judge(now - SECOND), None);
