@@ -41,7 +41,8 @@ mod wait;
 mod worker;
 
 pub use cluster::{
-    ClusterOptions, CommandStats, RedisCluster, SlotMigration, shared_cluster, shared_server,
+    AtomicMigration, ClusterOptions, CommandStats, Moved, RedisCluster, SlotMigration,
+    shared_cluster, shared_server,
 };
 pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
 pub use feature::{not_applicable, publish_command, sharded_channels};

@@ -1,12 +1,15 @@
 //! Masters that die, hang or step down.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::RedisCluster;
-use crate::{wait_for, wait_until};
+use crate::{scaled, wait_for, wait_until};
 
 /// For everything that waits for a vote of the cluster.
 const ELECTION: Duration = Duration::from_secs(30);
+/// How long servers try to let a replica take over from a live master, and a moment.
+const GIVEN_UP: Duration = Duration::from_secs(6);
+const LOOK: Duration = Duration::from_millis(5);
 
 impl RedisCluster {
     /// Kills the master of `slot` and returns its number.
@@ -37,12 +40,23 @@ impl RedisCluster {
     /// new master's number.
     pub async fn failover(&self, slot: u16) -> usize {
         let old = self.master_of(slot).await;
-        wait_until(ELECTION, "a replica agrees to take over", || async move {
+        wait_until(ELECTION, "a replica takes over", || async move {
             let Some(replica) = self.replicas_of(slot).await.first().copied() else {
                 return false;
             };
             let replica = self.node(replica);
-            replica.command(&["CLUSTER", "FAILOVER"]).await.is_ok()
+            if replica.command(&["CLUSTER", "FAILOVER"]).await.is_err() {
+                return false;
+            }
+            // Servers give it up after a while, and then it has to be said again.
+            let begun = Instant::now();
+            while begun.elapsed() < scaled(GIVEN_UP) {
+                if self.owner(slot).await.is_some_and(|owner| owner != old) {
+                    return true;
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+            false
         })
         .await;
         self.wait_failover(slot, old).await

@@ -1,5 +1,6 @@
 //! A real Redis Cluster on loopback.
 
+mod atomic;
 mod failover;
 mod inspect;
 mod layout;
@@ -15,6 +16,7 @@ use redis::Value;
 
 use self::layout::Layout;
 pub use self::{
+    atomic::{AtomicMigration, Moved},
     migration::SlotMigration,
     options::ClusterOptions,
     shared::{shared_cluster, shared_server},

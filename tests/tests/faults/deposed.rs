@@ -83,6 +83,10 @@ async fn round(cluster: &RedisCluster) -> bool {
         }
     });
     let somebody: Option<WriteGuard> = somebody.await.expect("somebody gets the lock");
+    if somebody.is_some() {
+        // The waiter of before has reached the new master, as all others have. Until then it cannot know of it.
+        wait_waiters(&holder, LATER).await;
+    }
     cluster.node(old).resume();
     // From then on it has carried out what had reached it, and told whom it would.
     wait_until(SOON, "the old master follows the new one", || async {

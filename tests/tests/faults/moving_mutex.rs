@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use dlock::{Client, Kind, Mutex};
-use dlock_tests::{RedisCluster, SlotMigration, builder, scaled, unique_prefix, wait_until};
+use dlock_tests::{
+    Moved, RedisCluster, SlotMigration, builder, not_applicable, scaled, unique_prefix, wait_until,
+};
 
 const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_millis(900);
@@ -79,6 +81,41 @@ async fn it_is_held_renewed_released_and_passed_on_wherever_its_two_keys_are() {
         .flat_map(|gone| lines.map(|line| (gone, line)));
     let all = cases.map(|(gone, line)| goes_on(&cluster, &clients, gone, line));
     futures_util::future::join_all(all).await;
+}
+
+/// Its two keys go over together, and so do those who wait: their subscriptions end at the old owner.
+#[tokio::test]
+async fn it_is_held_renewed_and_passed_on_while_its_slot_moves_in_one_step() {
+    let cluster = RedisCluster::start().await;
+    let clients = [client(&cluster).await, client(&cluster).await];
+    let name = unique_prefix();
+    let [held, other] = [0, 1].map(|n| clients[n].mutex(&name).expect("a valid name"));
+    let slot = held.key().slot().as_u16();
+    let [here, there] = [&held, &other].map(|mutex| mutex.clone().fenced().expect("one slot"));
+    let mut guard = here.lock().await.expect("free");
+    for next in [&there, &here, &there] {
+        let next = next.clone();
+        let waiting = tokio::spawn(async move { next.lock().await });
+        wait_until(SOON, "somebody waits", || async {
+            let info = held.inspect().await.expect("answered");
+            info.waiter_count() == 1
+        })
+        .await;
+        let to = (cluster.master_of(slot).await + 1) % 3;
+        let Some(migration) = cluster.begin_atomic_migration(slot, to).await else {
+            return not_applicable("these servers move no slot in one step");
+        };
+        assert_eq!(migration.end().await, Moved::Yes);
+        cluster.wait_ok().await;
+        let outcome = tokio::time::timeout(scaled(2 * LEASE), guard.lost()).await;
+        assert!(outcome.is_err(), "lost");
+        let token = guard.fencing_token();
+        guard.release().await.expect("held to the end");
+        let granted = tokio::time::timeout(scaled(SOON), waiting).await;
+        guard = granted.expect("soon").expect("no panic").expect("free");
+        assert!(guard.fencing_token() > token);
+    }
+    guard.release().await.expect("held to the end");
 }
 
 #[tokio::test]

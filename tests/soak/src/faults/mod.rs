@@ -1,5 +1,6 @@
 //! What goes wrong: each fault is begun and ended here. Faults of a track follow each other; tracks meet.
 
+mod atomic;
 mod forge;
 mod members;
 mod network;

@@ -7,7 +7,8 @@ use dlock::__internals::{
 };
 use dlock::LockKey;
 use dlock_tests::{
-    RedisServer, connect, publish_command, unique_prefix, wait_for, wait_until, wait_waiters,
+    RedisServer, connect, publish_command, scaled, unique_prefix, wait_for, wait_until,
+    wait_waiters,
 };
 use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -166,8 +167,9 @@ async fn only_masters_say_that_a_hold_is_gone() {
                 // What a master notes would be known.
                 if until != LATER {
                     let said = say(&master, request).await;
-                    let settled = said.is_ok_and(|found| found == 0 || script == Script::Release);
-                    assert!(settled, "{known}: {op:?} until {until}");
+                    let settled =
+                        matches!(said, Ok(found) if found == 0 || script == Script::Release);
+                    assert!(settled, "{known}: {op:?} until {until}: {said:?}");
                 }
             }
         }
@@ -177,7 +179,11 @@ async fn only_masters_say_that_a_hold_is_gone() {
 /// What a server answers.
 async fn say(server: &RedisServer, request: Cmd) -> Result<i64, String> {
     let client = redis::Client::open(server.url()).expect("a valid address");
-    let connecting = client.get_multiplexed_async_connection();
+    let limit = Some(scaled(SOON));
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(limit)
+        .set_response_timeout(limit);
+    let connecting = client.get_multiplexed_async_connection_with_config(&config);
     let mut connection = connecting.await.expect("the server is up");
     let answer = request.query_async(&mut connection).await;
     answer.map_err(|error: redis::RedisError| error.to_string())

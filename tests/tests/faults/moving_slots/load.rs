@@ -12,6 +12,9 @@ use tokio::{
 
 use crate::observer::Observer;
 
+/// The lock that all use.
+pub(crate) const NAME: &str = "moving";
+
 /// How one client uses the lock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use {
@@ -45,7 +48,6 @@ impl Load {
     pub(crate) async fn start(
         url: &str,
         prefix: &str,
-        name: &str,
         uses: [Use; 6],
         observer: &Arc<Observer>,
     ) -> Self {
@@ -59,7 +61,7 @@ impl Load {
                 .name(format!("c{number}"))
                 .build();
             let client = client.await.expect("the cluster is up");
-            let lock = client.rw_lock(name).expect("a valid name");
+            let lock = client.rw_lock(NAME).expect("a valid name");
             let lock = if how.owned {
                 lock.owner(format!("owner-{number}"))
             } else {
@@ -94,7 +96,8 @@ async fn hold_once(lock: &RwLock, how: Use, observer: &Observer) {
     let outcome = match how.mode {
         Mode::Read => match lock.read_timeout(patience).await {
             Ok(guard) => {
-                let mut belief = observer.granted(how.mode, guard.fencing_token());
+                let mut belief =
+                    observer.granted(NAME, how.mode, Some(guard.fencing_token().as_u64()));
                 enter_again(lock, how, observer).await;
                 let held = observer.hold(&mut belief, work, || guard.check()).await;
                 observer.ends(&belief, held.is_ok());
@@ -104,7 +107,8 @@ async fn hold_once(lock: &RwLock, how: Use, observer: &Observer) {
         },
         Mode::Write => match lock.write_timeout(patience).await {
             Ok(guard) => {
-                let mut belief = observer.granted(how.mode, guard.fencing_token());
+                let mut belief =
+                    observer.granted(NAME, how.mode, Some(guard.fencing_token().as_u64()));
                 enter_again(lock, how, observer).await;
                 let held = observer.hold(&mut belief, work, || guard.check()).await;
                 observer.ends(&belief, held.is_ok());

@@ -2,10 +2,15 @@
 //!
 //! `DLOCK_MOVES` and `DLOCK_OPEN_MS` make it longer; `scripts/moves` does, and prints the figures.
 
+mod atomic;
+mod held;
 mod load;
+mod migrations;
 mod observer;
 mod patience;
+mod pauses;
 mod rounds;
+mod shapes;
 mod standing;
 
 use dlock_tests::Mode;

@@ -9,8 +9,11 @@ use std::{
     time::Duration,
 };
 
-use dlock::{Error, FencingToken};
+use dlock::Error;
 use dlock_tests::{Event, EventKind, Mode, check_exclusion, now_ns};
+
+/// How often a holder of a short time looks whether it still holds.
+const OFTEN: Duration = Duration::from_micros(300);
 
 /// Collects what the holders believe.
 #[derive(Debug, Default)]
@@ -18,6 +21,9 @@ pub(crate) struct Observer {
     events: Mutex<Vec<Event>>,
     numbers: AtomicU64,
     ended: AtomicU64,
+    /// When a hold ended last, and the longest time between two ends, in ns.
+    last_end: AtomicU64,
+    gap: AtomicU64,
     timeouts: AtomicU64,
     /// What must not be, in words: losses, and errors other than the caller's own timeout.
     faults: Mutex<Vec<String>>,
@@ -27,18 +33,21 @@ pub(crate) struct Observer {
 #[derive(Debug)]
 pub(crate) struct Belief {
     number: u64,
+    key: String,
     mode: Mode,
     token: u64,
     last: u64,
 }
 
 impl Observer {
-    /// To be called right after a grant.
-    pub(crate) fn granted(&self, mode: Mode, token: FencingToken) -> Belief {
+    /// To be called right after a grant. Without a fencing token, the order of the calls stands for it.
+    pub(crate) fn granted(&self, key: &str, mode: Mode, token: Option<u64>) -> Belief {
+        let number = self.numbers.fetch_add(1, Relaxed);
         let belief = Belief {
-            number: self.numbers.fetch_add(1, Relaxed),
+            number,
+            key: key.to_owned(),
             mode,
-            token: token.as_u64(),
+            token: token.unwrap_or(number),
             last: now_ns(),
         };
         self.note(EventKind::Enter, &belief);
@@ -61,7 +70,7 @@ impl Observer {
             if now >= end {
                 return Ok(());
             }
-            tokio::time::sleep(Duration::from_micros(300)).await;
+            tokio::time::sleep((work / 1000).max(OFTEN)).await;
         }
     }
 
@@ -74,6 +83,11 @@ impl Observer {
         };
         self.note(kind, belief);
         self.ended.fetch_add(1, Relaxed);
+        let now = now_ns();
+        let before = self.last_end.swap(now, Relaxed);
+        if before > 0 {
+            self.gap.fetch_max(now.saturating_sub(before), Relaxed);
+        }
     }
 
     pub(crate) fn timed_out(&self) {
@@ -88,6 +102,11 @@ impl Observer {
     /// Holds that have ended so far.
     pub(crate) fn holds(&self) -> u64 {
         self.ended.load(Relaxed)
+    }
+
+    /// The longest time in which no hold ended.
+    pub(crate) fn longest_gap(&self) -> Duration {
+        Duration::from_nanos(self.gap.load(Relaxed))
     }
 
     /// Panics unless there was nothing but holds and timeouts.
@@ -116,7 +135,7 @@ impl Observer {
             kind,
             mode: belief.mode,
             token: belief.token,
-            key: "moving".to_owned(),
+            key: belief.key.clone(),
         };
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         events.push(event);

@@ -14,12 +14,11 @@ use dlock_tests::{
 use tokio::time::sleep;
 
 use crate::{
-    load::{Load, Use},
+    load::{Load, NAME, Use},
     observer::Observer,
 };
 
 const SOON: Duration = Duration::from_secs(10);
-const NAME: &str = "moving";
 /// From so many on, the sum is large enough to compare rates.
 const MANY: u32 = 300;
 /// What a moving slot may cost: a redirect to follow, and a few milliseconds that MIGRATE blocks.
@@ -40,7 +39,7 @@ pub(crate) async fn survives(uses: [Use; 6]) {
     let cluster = two_masters().await;
     let (prefix, observer) = (unique_prefix(), Arc::new(Observer::default()));
     let slot = slot_of_lock(&prefix, NAME);
-    let load = Load::start(&cluster.url(), &prefix, NAME, uses, &observer).await;
+    let load = Load::start(&cluster.url(), &prefix, uses, &observer).await;
     wait_until(SOON, "everybody has begun", || async {
         observer.holds() > 100
     })
@@ -85,13 +84,13 @@ pub(crate) async fn survives(uses: [Use; 6]) {
 
 /// Holds over time, summed over many stretches.
 #[derive(Debug, Default)]
-struct Rate {
+pub(crate) struct Rate {
     holds: u64,
     time: Duration,
 }
 
 impl Rate {
-    async fn of(&mut self, observer: &Observer, stretch: impl Future<Output = ()>) {
+    pub(crate) async fn of(&mut self, observer: &Observer, stretch: impl Future<Output = ()>) {
         let (holds, start) = (observer.holds(), Instant::now());
         stretch.await;
         self.holds += observer.holds() - holds;
@@ -99,12 +98,12 @@ impl Rate {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "far from 2^52 holds")]
-    fn per_second(&self) -> f64 {
+    pub(crate) fn per_second(&self) -> f64 {
         self.holds as f64 / self.time.as_secs_f64()
     }
 }
 
-fn setting<T: FromStr<Err: Debug>>(name: &str, default: T) -> T {
+pub(crate) fn setting<T: FromStr<Err: Debug>>(name: &str, default: T) -> T {
     match std::env::var(name) {
         Ok(text) => text.parse().expect("a number"),
         Err(_) => default,

@@ -72,6 +72,9 @@ async fn waiting_ends_when_it_should() {
         let (one, two) = (connect(&url, &prefix).await, connect(&url, &prefix).await);
         let lock = one.rw_lock("order").expect("valid");
         let held = lock.write().await.expect("free");
+        // Which connects, so that this is none of the time that the next one has.
+        let busy = two.rw_lock("order").expect("valid").try_write().await;
+        assert!(busy.expect("answered").is_none());
         let refused = impatient(&two).await.expect_err("somebody writes");
         assert!(refused.is_timeout(), "{refused}");
         let waiting = tokio::spawn(async move { patient(&two).await });
