@@ -75,7 +75,7 @@ impl Judges {
     /// Whether a hold that is lost has come to the end that its user set.
     pub(super) fn is_at_its_limit(belief: &Belief, now: Nanos) -> bool {
         let limit = belief.max_hold;
-        limit.is_some_and(|limit| now >= belief.since + limit - limit / 50 - LATE)
+        limit.is_some_and(|limit| now + limit / 50 + LATE >= belief.since + limit)
     }
 
     /// A process has died: what it has is free after its lease, whatever servers' clocks do meanwhile.
