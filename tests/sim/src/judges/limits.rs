@@ -10,8 +10,9 @@ use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 const LATE: Nanos = 500 * MS;
 const LATE_IF_LOSSY: Nanos = 1500 * MS;
 
-/// How late a dead holder's lock may be free.
+/// How late a dead holder's lock may be free. One that was handed over lasts as long as a place at least.
 const FREED: Nanos = SECOND + LATE;
+const PLACE: Nanos = 3 * SECOND;
 
 /// What a process that died had of a lock, and until when that may stay.
 #[derive(Debug)]
@@ -83,6 +84,7 @@ impl Judges {
         if !self.demands.frees_in_time {
             return;
         }
+        let lease = lease.max(PLACE);
         let until = engine.now() + lease + lease / 100 + FREED;
         let mut dead = self.dead.borrow_mut();
         for (lock, home) in self.homes.iter().enumerate() {

@@ -6,8 +6,11 @@ use super::Judges;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::{Fault, Patience, Plan};
 
-/// How often waiters look by themselves.
+/// How often waiters look by themselves: less often if requests take longer than the quickest, twice as long for each of these,
+/// but once a second.
 const HEARTBEAT: Nanos = 300 * MS;
+const DOUBLED: Nanos = 2 * MS;
+const SLOWEST: Nanos = SECOND;
 /// For how long a mutex is left free for those who poll, and how late one looks then.
 const MOMENT: Nanos = 160 * MS;
 /// For how long a place lasts that nobody makes last longer.
@@ -58,6 +61,14 @@ pub(super) fn place_left(plan: &Plan) -> Nanos {
     if moves { PLACE } else { 0 }
 }
 
+/// The longest time between two looks: requests differ by what the network does, and by how busy servers are.
+fn heartbeat(plan: &Plan) -> Nanos {
+    let pace = plan.setup.pace;
+    let spike = if pace.lost > 0 { pace.spike } else { 0 };
+    let longer = 2 * pace.jitter + spike + busy(plan);
+    (HEARTBEAT + HEARTBEAT * longer / DOUBLED).min(SLOWEST)
+}
+
 /// How long servers may be busy with what all tasks ask for once, and with the answers.
 fn busy(plan: &Plan) -> Nanos {
     let tasks = plan.processes.iter().map(|process| process.tasks.len());
@@ -74,7 +85,7 @@ impl Waits {
             next: 0,
             free: vec![Free::default(); locks],
             more: MOMENT + place_left(plan),
-            limit: HEARTBEAT + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost + busy(plan),
+            limit: heartbeat(plan) + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost + busy(plan),
         }
     }
 }
