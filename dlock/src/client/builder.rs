@@ -52,10 +52,11 @@ impl ClientBuilder {
     /// Where the locks live. Default: `memory://`, a store of this client's own.
     ///
     /// * `redis://[user:password@]host[:port][,host:port…][/database]`: one Redis or Valkey, or a
-    ///   cluster, which is recognised; several seeds are tried in turn (a database other than 0
-    ///   exists on a single server only). Outside of a cluster they are a master and its replicas, and the master is
+    ///   cluster, which is recognised; several seeds are tried in turn (most clusters have
+    ///   database 0 only). Outside of a cluster they are a master and its replicas, and the master is
     ///   used; two masters are an error. A client stays with its master until that says that it is a replica now,
-    ///   or has not answered for two seconds, and then goes over to the only other one, if there is just one.
+    ///   or [has not answered for too long](crate::guide::operations#the-servers), and then goes over to the only
+    ///   other one, if there is just one.
     /// * `rediss://…`: the same through TLS (cargo feature `tls`)
     /// * `redis[s]://…?trusted_hosts=10.0.*,*.internal`, `rediss://…?tls_ca_file=…&tls_cert_file=…&tls_key_file=…`: as
     ///   [`trusted_hosts`](Self::trusted_hosts), [`tls_ca_file`](Self::tls_ca_file) and

@@ -88,7 +88,7 @@ pub enum ErrorKind {
     ForeignKey,
     /// The server refused or answered something unexpected.
     Server,
-    /// The client was shut down.
+    /// The client is being drained, or was shut down.
     Closed,
     /// No client was installed for the attribute to use.
     NotInstalled,

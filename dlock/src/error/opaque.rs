@@ -9,7 +9,7 @@ use super::plain::{Quoted, plain};
 use super::{ErrorKind, LossReason, Step, Written};
 
 /// What stood behind an error, in its own words: those of a server, perhaps, and so plain and cut.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cause(String);
 
 impl fmt::Display for Cause {
@@ -137,6 +137,42 @@ impl Error {
         )
     }
 
+    /// Behind other tasks of this process, of which one holds the lock or asks for it.
+    pub(crate) fn timed_out_in_process(name: &str, waited: Duration) -> Self {
+        Self::new(
+            ErrorKind::Timeout(Step::Wait),
+            format!(
+                "lock `{name}` was not to be had within {}: other tasks of this process hold it or ask for it before this \
+                 one; wait longer, or look at who holds it with `inspect`",
+                Written(waited)
+            ),
+        )
+    }
+
+    /// This failure of the servers, for a caller who waited for a lock of which nobody knows whether it is held.
+    pub(crate) fn while_waiting(&self, name: &str, waited: Duration) -> Self {
+        Self(Arc::new(Inner {
+            kind: self.0.kind,
+            message: format!(
+                "no server served lock `{name}` at the end of {}, so it is not known whether others hold it: {}",
+                Written(waited),
+                self.0.message
+            )
+            .into(),
+            cause: self.0.cause.clone(),
+            deferred: self.0.deferred,
+            own: false,
+        }))
+    }
+
+    pub(crate) fn draining() -> Self {
+        Self::new(
+            ErrorKind::Closed,
+            "this client is being drained: it keeps what it holds and gives no new locks; end what needs them before the \
+             drain, or let another process do it",
+        )
+    }
+
     pub(crate) fn closed() -> Self {
         Self::new(
             ErrorKind::Closed,
@@ -252,7 +288,7 @@ impl Error {
         )
     }
 
-    /// Whether the client had been shut down.
+    /// Whether the client was being drained, or had been shut down.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.kind() == ErrorKind::Closed

@@ -81,7 +81,7 @@ async fn find_a_way(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Shar
 
 /// Asks the server past the gate, for a hold that is not shared.
 async fn alone(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
-    let hold = remote::acquire(lock, mode, wait, false).await?;
+    let hold = remote::acquire(lock, mode, wait, false, None).await?;
     Ok(hold.map(|hold| Share::whole(&lock.commons.gates, hold)))
 }
 
@@ -98,8 +98,8 @@ async fn wait_for_turn(lock: &Handle, mut place: Place, wait: Wait) -> Result<Tu
     };
     tokio::select! {
         turn = place.turn() => Ok(turn),
-        waited = patience => Err(Error::timed_out_waiting(lock.key.name(), waited)),
-        () = lock.commons.closed() => Err(Error::closed()),
+        waited = patience => Err(place.gave_up(waited)),
+        error = lock.commons.closed() => Err(error),
     }
 }
 
@@ -127,7 +127,7 @@ async fn ask(
             return Ok(Some(share));
         }
     }
-    match remote::acquire(lock, mode, wait, contended).await {
+    match remote::acquire(lock, mode, wait, contended, Some(&lead)).await {
         Ok(Some(hold)) => Ok(Some(lead.hold_granted(hold))),
         Ok(None) => Ok(None),
         Err(error) => {

@@ -52,25 +52,26 @@ impl Commons {
 
     pub(crate) fn check_open(&self) -> Result<(), Error> {
         if self.is_closed() {
-            return Err(Error::closed());
+            return Err(self.gates.turned_away());
         }
         Ok(())
     }
 
-    /// Completes when the client is shut down.
-    pub(super) async fn closed(&self) {
+    /// Completes when the client is drained or shut down, with the error for who waits.
+    pub(super) async fn closed(&self) -> Error {
         // The sender is ours, so that waiting cannot fail.
         let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
+        self.gates.turned_away()
     }
 
-    fn turn_away(&self) {
-        self.gates.close();
+    fn turn_away(&self, draining: bool) {
+        self.gates.close(draining);
         self.closed.send_replace(true);
     }
 
     /// Turns everybody away, lets those who hold something finish within `patience`, and shuts down.
     pub(crate) async fn drain(&self, patience: Duration) -> Result<(), Error> {
-        self.turn_away();
+        self.turn_away(true);
         let drained = timeout(patience, self.keeper.nothing_held()).await;
         self.shutdown().await?;
         drained.map_err(|_| {
@@ -87,7 +88,7 @@ impl Commons {
 
     /// Turns everybody away, gives everything back and ends the background tasks.
     pub(crate) async fn shutdown(&self) -> Result<(), Error> {
-        self.turn_away();
+        self.turn_away(false);
         let retry_for = self.timeouts.retry_for;
         let deadline = Instant::now() + retry_for;
         self.keeper.stop();

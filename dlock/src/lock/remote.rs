@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::claim::Claim;
+use super::gate::Lead;
 use super::handle::Handle;
 use super::wait::Wait;
-use super::waiting::{HEARTBEAT, after_failure, believe, look_again, pause, place_terms};
+use super::waiting::{HEARTBEAT, Service, believe, look_again, pause, place_terms};
 use crate::clock::Instant;
 use crate::error::{Error, ErrorKind, Step, Written};
 use crate::hold::{Hold, Start};
@@ -18,12 +19,13 @@ use crate::store::Answer;
 const LATE: u32 = 3;
 
 /// Acquires on the server. `None` if the lock is not free and the caller does not wait. With
-/// `contended` the caller has waited already, and the metrics know.
+/// `contended` the caller has waited already, and the metrics know. With a `lead` others wait for what comes of it.
 pub(super) async fn acquire(
     lock: &Handle,
     mode: Mode,
     wait: Wait,
     mut contended: bool,
+    lead: Option<&Lead>,
 ) -> Result<Option<Arc<Hold>>, Error> {
     let commons = &lock.commons;
     let terms = lock.settings.terms(lock.key.kind(), mode);
@@ -34,6 +36,7 @@ pub(super) async fn acquire(
         .then(|| commons.store.listen_if_subscribed(&lock.key, &claim.id))
         .flatten();
     let mut queued = false;
+    let mut service = Service::new(lock, wait, lead);
     let mut late = 0;
     // Whether it was asked again although nobody had said that the lock is free, nor was a lease to end.
     let mut untold = false;
@@ -47,7 +50,7 @@ pub(super) async fn acquire(
         }
         let answer = match ask(lock, wait, &mut claim, &op).await {
             Ok(answer) => answer,
-            Err(error) => match after_failure(lock, wait, queued, error) {
+            Err(error) => match service.failed(error) {
                 Some(error) => return Err(error),
                 None => continue,
             },
@@ -59,6 +62,7 @@ pub(super) async fn acquire(
             Reply::Queued { retry, last, now } => {
                 queued = true;
                 let answered = Instant::now();
+                service.taken(answered);
                 if !std::mem::replace(&mut contended, true) {
                     lock.metrics().contended(mode);
                 }

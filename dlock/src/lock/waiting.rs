@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::gate::Lead;
 use super::handle::Handle;
 use super::wait::Wait;
 use crate::clock::{BootInstant, Instant, sleep_until};
@@ -30,26 +31,69 @@ pub(super) fn place_terms(
     })
 }
 
-/// The caller's error after a request that failed; `None` to ask again: who waits goes on for as long as servers answer
-/// at all.
-pub(super) fn after_failure(
-    lock: &Handle,
+/// How a caller who waits is served.
+pub(super) struct Service<'l> {
+    lock: &'l Handle,
     wait: Wait,
-    queued: bool,
-    error: Error,
-) -> Option<Error> {
-    match wait {
-        Wait::Until(_, waited) if wait.is_over() => {
-            let in_line = queued && error.is_timeout();
-            let own = error.is_deferred() || in_line;
-            Some(if own {
-                Error::timed_out_waiting(lock.key.name(), waited)
-            } else {
-                error
-            })
+    /// On behalf of whom else it asks.
+    lead: Option<&'l Lead>,
+    /// When a server said last that the lock is taken.
+    taken: Option<Instant>,
+    /// Whether those behind have been told that no server serves the lock.
+    troubled: bool,
+}
+
+impl<'l> Service<'l> {
+    pub(super) fn new(lock: &'l Handle, wait: Wait, lead: Option<&'l Lead>) -> Self {
+        Self {
+            lock,
+            wait,
+            lead,
+            taken: None,
+            troubled: false,
         }
-        Wait::Until(..) | Wait::Forever if error.is_deferred() => None,
-        _ => Some(error),
+    }
+
+    /// A server says that the lock is taken.
+    pub(super) fn taken(&mut self, answered: Instant) {
+        self.taken = Some(answered);
+        if std::mem::take(&mut self.troubled) {
+            self.tell(None);
+        }
+    }
+
+    /// The caller's error after a request that failed; `None` to ask again: who waits goes on for as long as servers answer
+    /// at all.
+    pub(super) fn failed(&mut self, error: Error) -> Option<Error> {
+        match self.wait {
+            Wait::Until(_, waited) if self.wait.is_over() => Some(self.gave_up(waited, error)),
+            Wait::Until(..) | Wait::Forever if error.is_deferred() => {
+                self.troubled = true;
+                self.tell(Some(&error));
+                None
+            }
+            _ => Some(error),
+        }
+    }
+
+    /// The error at the end of the caller's patience. That others hold the lock is known for as long as heartbeats are answered
+    /// in time.
+    fn gave_up(&self, waited: Duration, error: Error) -> Error {
+        let name = self.lock.key.name();
+        if error.is_own() || !(error.is_unavailable() || error.is_timeout()) {
+            return error;
+        }
+        let fresh = HEARTBEAT + self.lock.commons.timeouts.response;
+        match self.taken {
+            Some(taken) if taken.elapsed() < fresh => Error::timed_out_waiting(name, waited),
+            _ => error.while_waiting(name, waited),
+        }
+    }
+
+    fn tell(&self, trouble: Option<&Error>) {
+        if let Some(lead) = self.lead {
+            lead.troubled(trouble);
+        }
     }
 }
 
@@ -103,7 +147,7 @@ pub(super) async fn pause(
             lock.metrics().woken("message");
             return Ok(Some(Woken { at: lock.metrics().now(), granted }));
         }
-        () = lock.commons.closed() => return Err(Error::closed()),
+        error = lock.commons.closed() => return Err(error),
         () = sleep_until(until) => {
             if let Wait::Until(deadline, waited) = wait && deadline <= until {
                 return Err(Error::timed_out_waiting(lock.key.name(), waited));

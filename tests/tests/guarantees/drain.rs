@@ -61,11 +61,22 @@ async fn what_runs_finishes_and_nothing_new_starts() {
         let turned_away = waiting.await.expect("no panic").expect_err("no new locks");
         assert!(turned_away.is_closed(), "{turned_away}");
         let lock = client.rw_lock("new").expect("valid");
-        assert!(lock.write().await.expect_err("no new locks").is_closed());
+        let refused = lock.write().await.expect_err("no new locks");
+        for error in [&turned_away, &refused] {
+            assert!(
+                error.is_closed() && error.to_string().contains("drain"),
+                "{error:?}"
+            );
+        }
         assert!(!draining.is_finished(), "something runs");
         go_on.send(()).expect("it waits");
         assert!(running.await.expect("no panic").expect("held to the end"));
         draining.await.expect("no panic").expect("all is done");
+        let error = lock.write().await.expect_err("shut down");
+        assert!(
+            error.is_closed() && error.to_string().contains("was shut down"),
+            "{error:?}"
+        );
         wait_free(&other.rw_lock("running").expect("valid")).await;
         held.release().await.expect("held to the end");
         wait_free(&other.rw_lock("taken").expect("valid")).await;

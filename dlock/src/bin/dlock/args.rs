@@ -43,7 +43,7 @@ Examples:
   dlock run --key report --mode read -- ./report.sh   many readers, no writer meanwhile
   dlock run --key order:42 --mutex -- ./ship.sh       a lock that programs in other languages take, too
   dlock inspect order:42 --watch                      who holds it, who waits
-  dlock list 'order:*' --json | jq .
+  dlock list 'order:*' --json | jq .                  times in milliseconds; tokens are strings
   dlock top                                           what is contended now";
 
 /// The command line.

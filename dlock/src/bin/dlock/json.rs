@@ -1,6 +1,6 @@
-//! Locks as JSON. Times are in milliseconds.
+//! Locks as JSON. Times are in milliseconds; tokens are strings, as many readers of JSON keep only 53 bits of a number.
 
-use dlock::{Kind, LockInfo};
+use dlock::{FencingToken, Kind, LockInfo};
 use serde_json::{Value, json};
 
 use crate::who;
@@ -17,7 +17,7 @@ pub(crate) fn lock(key: &str, kind: Kind, info: &LockInfo) -> Value {
                 "mode": hold.mode.as_str(),
                 "held_ms": hold.held_for.map(millis),
                 "lease_left_ms": millis(hold.remaining),
-                "token": hold.token.map(dlock::FencingToken::as_u64),
+                "token": hold.token.map(token),
                 "owner": hold.owner,
             })
         })
@@ -39,10 +39,15 @@ pub(crate) fn lock(key: &str, kind: Kind, info: &LockInfo) -> Value {
         "key": key,
         "kind": who::kind(kind),
         "mode": info.mode().map(dlock::Mode::as_str),
-        "last_token": info.last_token.map(dlock::FencingToken::as_u64),
+        "last_token": info.last_token.map(token),
         "holders": holders,
         "waiters": waiters,
     })
+}
+
+/// A fencing token.
+pub(crate) fn token(token: FencingToken) -> String {
+    token.to_string()
 }
 
 pub(crate) fn millis(time: std::time::Duration) -> u64 {

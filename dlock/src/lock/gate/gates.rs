@@ -52,6 +52,8 @@ pub(in crate::lock) enum Turn {
 pub(in crate::lock) struct Gates {
     shards: [Mutex<Lines>; SHARDS],
     closed: AtomicBool,
+    /// Whether what is held may be finished although nobody gets in any more.
+    draining: AtomicBool,
     /// Numbers of places. A line that is made anew must not repeat them: somebody may still leave a place of the old one.
     places: AtomicU64,
     keeper: Arc<Keeper>,
@@ -79,6 +81,7 @@ impl Gates {
             Self {
                 shards: std::array::from_fn(|_| Mutex::default()),
                 closed: AtomicBool::new(false),
+                draining: AtomicBool::new(false),
                 places: AtomicU64::new(0),
                 keeper: Arc::new(Keeper::start(Arc::clone(store), timeouts, on_loss)),
             }
@@ -103,7 +106,7 @@ impl Gates {
         let mut lines = self.lines(key);
         // Seen under the mutex, so that `close` turns away whoever still got in.
         if self.are_closed() {
-            return Entry::Turn(Turn::Failed(Error::closed()));
+            return Entry::Turn(Turn::Failed(self.turned_away()));
         }
         let line = match lines.entry(key.clone()) {
             MapEntry::Occupied(line) => line.into_mut(),
@@ -197,13 +200,33 @@ impl Gates {
         }
     }
 
+    /// Why no server serves who leads at the moment.
+    pub(super) fn troubled(&self, key: &LockKey, trouble: Option<&Error>) {
+        self.at(key, |line| line.set_trouble(trouble.cloned()));
+    }
+
+    /// Why no server serves who leads, if that is so.
+    pub(super) fn trouble(&self, key: &LockKey) -> Option<Error> {
+        self.at(key, |line| line.trouble().cloned()).flatten()
+    }
+
     /// Somebody in line went away.
     pub(super) fn cancel(&self, key: &LockKey, place: u64) {
         self.at(key, |line| line.cancel(place));
     }
 
+    /// What those are told who come too late.
+    pub(in crate::lock) fn turned_away(&self) -> Error {
+        if self.draining.load(Ordering::Acquire) {
+            Error::draining()
+        } else {
+            Error::closed()
+        }
+    }
+
     /// Turns away everybody who waits, and who comes later.
-    pub(in crate::lock) fn close(&self) {
+    pub(in crate::lock) fn close(&self, draining: bool) {
+        self.draining.store(draining, Ordering::Release);
         self.closed.store(true, Ordering::Release);
         let mut waiting = Vec::new();
         for shard in &self.shards {
@@ -213,7 +236,7 @@ impl Gates {
             });
         }
         for waiter in waiting {
-            tell(waiter, Turn::Failed(Error::closed()));
+            tell(waiter, Turn::Failed(self.turned_away()));
         }
     }
 

@@ -46,6 +46,11 @@ impl Lead {
         self.gates.slice_granted(hold);
     }
 
+    /// No server serves the lock at the moment, or one does again: those who wait for longer than they want are told.
+    pub(in crate::lock) fn troubled(&self, trouble: Option<&Error>) {
+        self.gates.troubled(&self.key, trouble);
+    }
+
     /// The server cannot be asked, and those who wait would fare no better.
     pub(in crate::lock) fn refused(mut self, error: &Error) {
         self.over = true;

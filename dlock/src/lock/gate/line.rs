@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::decision::{Admitted, AsHold, Left, Way};
 use super::slice::Slice;
 use crate::clock::BootInstant;
+use crate::error::Error;
 use crate::hold::Terms;
 use crate::mode::Mode;
 
@@ -21,6 +22,8 @@ pub(super) struct Line<H, W> {
     former: Vec<(H, u32)>,
     /// Whether a task asks the server.
     led: bool,
+    /// Why no server serves who leads, as far as that is known.
+    trouble: Option<Error>,
     waiting: BTreeMap<u64, Waiter<W>>,
 }
 
@@ -43,6 +46,7 @@ impl<H, W> Default for Line<H, W> {
             current: None,
             former: Vec::new(),
             led: false,
+            trouble: None,
             waiting: BTreeMap::new(),
         }
     }
@@ -94,6 +98,15 @@ impl<H: AsHold, W> Line<H, W> {
     /// Stands in line from now on. The number, larger than those before, is for [`cancel`](Self::cancel).
     pub(super) fn place(&mut self, number: u64, terms: Terms, handle: W) {
         self.waiting.insert(number, Waiter { terms, handle });
+    }
+
+    /// No server serves who leads, for this reason, or one does again.
+    pub(super) fn set_trouble(&mut self, trouble: Option<Error>) {
+        self.trouble = trouble;
+    }
+
+    pub(super) fn trouble(&self) -> Option<&Error> {
+        self.trouble.as_ref()
     }
 
     /// Somebody in line went away.
@@ -181,6 +194,7 @@ impl<H: AsHold, W> Line<H, W> {
 
     fn stand_on(&mut self, hold: H, shares: u32, now: BootInstant) -> Admitted<W> {
         self.led = false;
+        self.trouble = None;
         self.current = Some(Current {
             hold,
             shares,

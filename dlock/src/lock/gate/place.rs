@@ -1,6 +1,7 @@
 //! A task waiting at the gate.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot::Receiver;
 
@@ -37,7 +38,16 @@ impl Place {
         // Only the gate holds the other end, and it answers before it lets go.
         (&mut self.turn)
             .await
-            .unwrap_or_else(|_| Turn::Failed(Error::closed()))
+            .unwrap_or_else(|_| Turn::Failed(self.gates.turned_away()))
+    }
+
+    /// The error of a task that does not want to wait for longer than that.
+    pub(in crate::lock) fn gave_up(&self, waited: Duration) -> Error {
+        let name = self.key.name();
+        match self.gates.trouble(&self.key) {
+            Some(trouble) => trouble.while_waiting(name, waited),
+            None => Error::timed_out_in_process(name, waited),
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use dlock::{Client, ErrorKind};
 use dlock_tests::{
-    Direction, FaultProxy, RedisServer, ServerOptions, connect, scaled, shared_server,
+    Direction, FaultProxy, RedisServer, ServerOptions, connect, scaled, shared_cluster,
+    shared_server,
 };
 
 use crate::expect::{SECRET, assert_says, error_of, open};
@@ -104,4 +105,34 @@ async fn passwords_and_rights() {
     assert!(!format!("{client:?}").contains(SECRET), "{client:?}");
     let lock = client.rw_lock("one").expect("a good name");
     assert!(!format!("{lock:?}").contains(SECRET), "{lock:?}");
+}
+
+/// Which databases a cluster has is for the server to say: Valkey 9 has several.
+#[tokio::test]
+async fn a_database_that_the_server_does_not_give() {
+    let cluster = shared_cluster().await.url();
+    let single = shared_server().await.url();
+    let rules = format!("on >{SECRET} ~* &* +@all -select");
+    let server = RedisServer::start_with(&ServerOptions::new().user("no-select", &rules)).await;
+    let denied = format!("redis://no-select:{SECRET}@127.0.0.1:{}", server.port());
+    for (url, database, said, advice) in [
+        (
+            &cluster,
+            1,
+            "not allowed in cluster mode",
+            "this cluster has database 0 only",
+        ),
+        (&single, 12345, "out of range", "`databases`"),
+        (&denied, 1, "permission", "grant `+select`"),
+    ] {
+        let error = error_of(open(&format!("{url}/{database}"))).await;
+        let leave_out = format!("leave the `/{database}`");
+        assert_says(
+            &error,
+            ErrorKind::InvalidConfig,
+            &[said, advice, &leave_out],
+        );
+        let others = error.to_string().contains("+select");
+        assert_eq!(others, advice.contains("+select"), "{error}");
+    }
 }

@@ -3,6 +3,7 @@
 mod access;
 mod expect;
 mod input;
+mod outage;
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use dlock_tests::{
 use tokio::task::JoinSet;
 
 use self::expect::{RETRY, assert_says, error_of, open};
+use self::outage::no_wait_says_that_others_hold;
 
 #[tokio::test]
 async fn a_read_only_replica() {
@@ -64,6 +66,8 @@ async fn a_cluster_that_is_down() {
     let error = error_of(lock.write_timeout(Duration::from_millis(200))).await;
     assert!(start.elapsed() < scaled(RETRY / 2), "{:?}", start.elapsed());
     assert!(error.is_unavailable() || error.is_timeout(), "{error:?}");
+    let names = ["one", "two", "three", "four", "five"];
+    no_wait_says_that_others_hold(&client, &names).await;
     // A client that starts now says so too.
     let error =
         error_of(async { open(&cluster.url()).await?.rw_lock("a")?.try_write().await }).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock_tests::wait_for;
+use dlock_tests::{shared_cluster, wait_for, wait_until};
 
 use crate::tool::{Tool, WITHIN, say};
 
@@ -24,7 +24,12 @@ async fn inspect_tells_who_holds_the_lock() {
     }
     let json = tool.say(&["inspect", "order:42", "--json"]).await.json();
     assert_eq!(json["mode"], "write");
-    assert_eq!(json["holders"][0]["token"], guard.fencing_token().as_u64());
+    // A string: 64 bits are more than many readers of JSON keep of a number.
+    let token = guard.fencing_token().to_string();
+    assert_eq!(json["holders"][0]["token"], token.as_str());
+    assert_eq!(json["last_token"], token.as_str());
+    let listed = tool.say(&["list", "order:*", "--json"]).await.json();
+    assert_eq!(listed[0]["holders"][0]["token"], token.as_str());
     assert_eq!(json["holders"][0]["owner"], "workflow-7");
     let left = json["holders"][0]["lease_left_ms"]
         .as_u64()
@@ -32,6 +37,41 @@ async fn inspect_tells_who_holds_the_lock() {
     assert!((20_000..=30_000).contains(&left), "{left}");
     let free = tool.say(&["inspect", "never-used"]).await;
     assert_eq!(free.out, "never-used: free, no token remembered\n");
+}
+
+/// What the guide says about a lock that was lost as `removed`: a last token means a release, none means nothing.
+#[tokio::test]
+async fn a_last_token_is_shown_after_a_release_until_the_lease_would_have_ended() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("order:42").expect("valid");
+    let last_token = async || {
+        let json = tool.say(&["inspect", "order:42", "--json"]).await.json();
+        assert_eq!(json["holders"], serde_json::json!([]), "{json}");
+        json["last_token"].clone()
+    };
+
+    let key = lock.key().as_str();
+    let guard = lock.write().await.expect("free");
+    let token = guard.fencing_token().to_string();
+    guard.release().await.expect("held to the end");
+    assert_eq!(last_token().await, token.as_str());
+    let deleted: i64 = shared_cluster().await.query(key, &["DEL", key]).await;
+    assert_eq!((deleted, last_token().await), (1, serde_json::Value::Null));
+
+    let short = lock.clone().lease(Duration::from_secs(1));
+    short
+        .write()
+        .await
+        .expect("free")
+        .release()
+        .await
+        .expect("held to the end");
+    wait_until(
+        WITHIN,
+        "a lock that was released is forgotten, too",
+        || async { last_token().await.is_null() },
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -27,7 +27,11 @@ async fn the_command_has_key_and_token_and_its_exit_code_is_passed_on() {
         Some(token)
     );
     assert!(info.holders.is_empty());
-    assert!(said.err.contains("\"event\":\"held\"") && said.err.contains(&token.to_string()));
+    let told = format!("\"token\":\"{token}\"");
+    assert!(
+        said.err.contains("\"event\":\"held\"") && said.err.contains(&told),
+        "{said:?}"
+    );
     assert!(said.err.contains("\"event\":\"ended\"") && said.err.contains("\"exit\":7"));
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use dlock::FencingToken;
 use rustix::process::{
     Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process_group, waitpgid,
 };
@@ -31,7 +32,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    pub(super) fn spawn(args: &Run, token: Option<u64>) -> Result<Self, Failure> {
+    pub(super) fn spawn(args: &Run, token: Option<FencingToken>) -> Result<Self, Failure> {
         let (program, arguments) = args
             .command
             .split_first()

@@ -1,7 +1,7 @@
 //! What is told while a command runs.
 
 use dlock::__internals::plain;
-use dlock::{Kind, LockInfo};
+use dlock::{FencingToken, Kind, LockInfo};
 use serde_json::{Value, json};
 
 use super::teller::Teller;
@@ -50,9 +50,12 @@ impl Events {
         }
     }
 
-    pub(super) fn held(&self, token: Option<u64>, waited_ms: u64) {
+    pub(super) fn held(&self, token: Option<FencingToken>, waited_ms: u64) {
         if self.json {
-            self.print("held", &json!({"token": token, "waited_ms": waited_ms}));
+            self.print(
+                "held",
+                &json!({"token": token.map(locks::token), "waited_ms": waited_ms}),
+            );
         }
     }
 

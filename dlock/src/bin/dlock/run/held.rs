@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Error, FencedMutexGuard, MutexGuard, ReadGuard, WriteGuard};
+use dlock::{Error, FencedMutexGuard, FencingToken, MutexGuard, ReadGuard, WriteGuard};
 
 use crate::args::{Mode, Run};
 use crate::exit::{Exit, Failure};
@@ -63,12 +63,12 @@ impl Held {
     }
 
     /// The fencing token; a plain mutex has none.
-    pub(super) fn token(&self) -> Option<u64> {
+    pub(super) fn token(&self) -> Option<FencingToken> {
         match self {
-            Self::Read(guard) => Some(guard.fencing_token().as_u64()),
-            Self::Write(guard) => Some(guard.fencing_token().as_u64()),
+            Self::Read(guard) => Some(guard.fencing_token()),
+            Self::Write(guard) => Some(guard.fencing_token()),
             Self::Mutex(_) => None,
-            Self::Fenced(guard) => Some(guard.fencing_token().as_u64()),
+            Self::Fenced(guard) => Some(guard.fencing_token()),
         }
     }
 

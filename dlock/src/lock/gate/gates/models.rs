@@ -27,6 +27,7 @@ impl Gates {
             Self {
                 shards: std::array::from_fn(|_| crate::sync::Mutex::default()),
                 closed: AtomicBool::new(false),
+                draining: AtomicBool::new(false),
                 places: AtomicU64::new(0),
                 keeper: Arc::new(keeper),
             }
@@ -199,7 +200,7 @@ fn closes(forgets: bool) {
         if forgets {
             gates.closed.store(true, Ordering::Release);
         } else {
-            gates.close();
+            gates.close(false);
         }
     });
     assert!(matches!(turn, Some(Turn::Failed(_))));

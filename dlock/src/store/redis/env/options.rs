@@ -19,7 +19,7 @@ pub struct RedisOptions {
     pub username: Option<String>,
     /// The password.
     pub password: Option<Password>,
-    /// The database; a cluster has only 0.
+    /// The database; most clusters have only 0.
     pub database: i64,
     /// How long one try to connect and log in may take.
     pub connect_timeout: Duration,

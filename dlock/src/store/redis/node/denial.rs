@@ -109,16 +109,33 @@ pub(super) fn login_error(error: &RedisError, at: &Address, env: &Env) -> Option
             ));
             Some(unauthorized(&said.to_string(), (None, None), at, env))
         }
-        _ if error.to_string().contains("switch database") => Some(Error::with_cause(
-            ErrorKind::InvalidConfig,
-            format!(
-                "Redis at {at} has no database {database} for user `{}` ({}); leave the `/{database}` at the end of the URL \
-                 out, or grant `+select`",
-                env.options.user(),
-                Quoted(error)
-            ),
-            error,
-        )),
+        _ if error.to_string().contains("switch database") => {
+            let said = error.detail().unwrap_or("without a reason");
+            Some(Error::with_cause(
+                ErrorKind::InvalidConfig,
+                format!(
+                    "Redis at {at} refuses database {database} to user `{}` ({}): leave the `/{database}` at the end of the \
+                     URL out{}",
+                    env.options.user(),
+                    Quoted(said),
+                    what_else_than_without(said)
+                ),
+                error,
+            ))
+        }
         _ => None,
+    }
+}
+
+/// What to do about a database that a server refuses, by what it says, other than to do without.
+fn what_else_than_without(said: &str) -> &'static str {
+    if said.contains("cluster mode") {
+        "; this cluster has database 0 only (Valkey 9 and later can have more: `cluster-databases`)"
+    } else if said.contains("out of range") {
+        ", or raise `databases` on the server (`cluster-databases` in a cluster)"
+    } else if said.contains("permission") {
+        ", or grant `+select`"
+    } else {
+        ""
     }
 }

@@ -88,7 +88,13 @@ impl fmt::Display for Trouble {
                     f,
                     "Redis at {at} cannot serve the lock now ({})",
                     Said(cause)
-                )
+                )?;
+                if cause.code() == "CLUSTERDOWN" {
+                    f.write_str(
+                        "; `CLUSTER INFO` and `CLUSTER SHARDS` at that node say which slots no master serves",
+                    )?;
+                }
+                Ok(())
             }
             Self::NoSlots(at) => write!(
                 f,
