@@ -6,6 +6,9 @@ use dlock::Mode;
 
 use super::record::{Line, Record, RecordedHold};
 
+/// How long a place is kept after its end, in microseconds.
+const KEPT: u64 = 10_000_000;
+
 /// What a hash says twice, for quick access.
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -20,17 +23,21 @@ pub(super) struct Index {
     pub(super) reviewed: Option<[u64; 2]>,
     /// The fields of places by id.
     pub(super) places: BTreeMap<String, String>,
-    pub(super) sole: Vec<(String, RecordedHold)>,
-    pub(super) tombs: Option<[u64; 2]>,
+    /// The only hold, and how long after its token a time was noted.
+    pub(super) sole: Vec<(String, (RecordedHold, u64))>,
+    /// What is to be added to all deadlines of holds.
+    pub(super) shift: u64,
+    /// The first and the last tombstone, and until when the first stands.
+    pub(super) tombs: Option<[u64; 3]>,
     pub(super) tomb: BTreeMap<u64, (u64, String)>,
 }
 
-/// Says what does not agree.
-pub(super) fn check(record: &Record, index: &Index) -> Result<(), String> {
+/// Says what does not agree at a time of the lock.
+pub(super) fn check(record: &Record, index: &Index, now: u64) -> Result<(), String> {
     holds(record, index)?;
     owners(record, index)?;
-    line(&record.writers, 'W', index)?;
-    line(&record.readers, 'R', index)?;
+    line(&record.writers, 'W', index, now)?;
+    line(&record.readers, 'R', index, now)?;
     let waiting = record.writers.places.len() + record.readers.places.len();
     same("the index of places", &index.places.len(), &waiting)?;
     tombs(record, index)?;
@@ -41,7 +48,7 @@ pub(super) fn check(record: &Record, index: &Index) -> Result<(), String> {
             .values()
             .chain(record.readers.places.values());
         let deadlines = record.holds.values().map(|hold| hold.deadline);
-        let latest = deadlines.chain(places.map(|place| place.deadline)).max();
+        let latest = (deadlines.chain(places.map(|place| place.deadline + KEPT))).max();
         if latest > record.kept {
             return Err(format!(
                 "kept until {:?}, needed until {latest:?}",
@@ -78,6 +85,7 @@ fn holds(record: &Record, index: &Index) -> Result<(), String> {
     let listed = [counted(Mode::Read), counted(Mode::Write)];
     let total = listed[0] + listed[1];
     let [reads, writes, earliest] = index.holds.unwrap_or_default();
+    let earliest = earliest + index.shift;
     same("reads and writes", &[reads, writes], &listed)?;
     if index.holds.is_some() && total == 0 {
         return Err("h is left although nobody holds".to_owned());
@@ -96,7 +104,7 @@ fn holds(record: &Record, index: &Index) -> Result<(), String> {
     }
     if let Some([above, first]) = index.reviewed {
         let mut reviewed = record.holds.values().filter(|hold| hold.number > above);
-        if reviewed.any(|hold| hold.deadline < first) {
+        if reviewed.any(|hold| hold.deadline < first + index.shift) {
             return Err(format!("a reviewed hold ends before {first}"));
         }
     }
@@ -114,7 +122,7 @@ fn owners(record: &Record, index: &Index) -> Result<(), String> {
     same("what owners hold", &index.owners, &counted)
 }
 
-fn line(line: &Line, kind: char, index: &Index) -> Result<(), String> {
+fn line(line: &Line, kind: char, index: &Index, now: u64) -> Result<(), String> {
     let [count, head, front, tail] = line.numbers.unwrap_or([0, 1, 1, 0]);
     same("who waits", &count, &(line.places.len() as u64))?;
     for (number, place) in &line.places {
@@ -123,8 +131,8 @@ fn line(line: &Line, kind: char, index: &Index) -> Result<(), String> {
                 "place {kind}{number} is not between {head} and {tail}"
             ));
         }
-        if *number < front && place.ear != '2' {
-            return Err(format!("{} hears, but stands before {front}", place.id));
+        if *number < front && place.ear != '2' && place.deadline > now {
+            return Err(format!("{} counts, but stands before {front}", place.id));
         }
         same(
             "a place",
@@ -140,7 +148,9 @@ fn line(line: &Line, kind: char, index: &Index) -> Result<(), String> {
 }
 
 fn tombs(record: &Record, index: &Index) -> Result<(), String> {
-    let [head, tail] = index.tombs.unwrap_or([1, 0]);
+    let [head, tail, until] = index.tombs.unwrap_or([1, 0, 0]);
+    let first = index.tomb.get(&head).map_or(0, |tomb| tomb.0);
+    same("until when the first tombstone stands", &until, &first)?;
     let numbers: Vec<u64> = index.tomb.keys().copied().collect();
     same(
         "the tombstones' numbers",

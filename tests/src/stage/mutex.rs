@@ -63,7 +63,11 @@ impl MutexRecord {
     ///
     /// # Errors
     /// What is inconsistent.
-    pub fn read(fields: &BTreeMap<String, String>, strictness: Strictness) -> Result<Self, String> {
+    pub fn read(
+        fields: &BTreeMap<String, String>,
+        strictness: Strictness,
+        time: u64,
+    ) -> Result<Self, String> {
         let mut rest = fields.clone();
         let mut take = |field: &str| rest.remove(field).filter(|value| !value.is_empty());
         let held = take("h");
@@ -101,7 +105,7 @@ impl MutexRecord {
         if strictness == Strictness::Finished && fields.values().any(String::is_empty) {
             return Err("void fields are left".to_owned());
         }
-        let mut beside = Record::read(&rest, strictness)?;
+        let mut beside = Record::read(&rest, strictness, time)?;
         if !beside.holds.is_empty() || beside.readers != super::Line::default() {
             return Err("a mutex has no readers, and its hold in the string".to_owned());
         }

@@ -32,6 +32,8 @@ pub struct Record {
     pub buried: BTreeMap<String, u64>,
     /// Until when the key is kept, if that is noted.
     pub kept: Option<u64>,
+    /// The last time that was noted, if that is later than the last token.
+    pub noted: u64,
     /// How far the lock's time is ahead of the server's.
     pub offset: u64,
     /// Fields without a value.
@@ -84,11 +86,15 @@ pub struct Place {
 }
 
 impl Record {
-    /// Reads a hash, and says what is wrong in it.
+    /// Reads a hash at a time of the server, and says what is wrong in it.
     ///
     /// # Errors
     /// What is inconsistent.
-    pub fn read(fields: &BTreeMap<String, String>, strictness: Strictness) -> Result<Self, String> {
+    pub fn read(
+        fields: &BTreeMap<String, String>,
+        strictness: Strictness,
+        time: u64,
+    ) -> Result<Self, String> {
         let mut record = Self::default();
         let mut index = check::Index {
             fields: fields.len(),
@@ -109,9 +115,18 @@ impl Record {
         if !fields.is_empty() && record.last == 0 {
             return Err("there is no last token".to_owned());
         }
+        for hold in record.holds.values_mut() {
+            hold.deadline += index.shift;
+        }
         record.take_sole(&index, strictness)?;
-        check::check(&record, &index)?;
+        check::check(&record, &index, record.now(time))?;
         Ok(record)
+    }
+
+    /// The lock's time at a time of the server.
+    #[must_use]
+    pub fn now(&self, time: u64) -> u64 {
+        (time + self.offset).max(self.last).max(self.noted)
     }
 
     /// Who holds the lock at a moment of its time.
@@ -145,9 +160,10 @@ impl Record {
         if index.holds.is_some() {
             return Ok(());
         }
-        for (id, hold) in &index.sole {
+        for (id, (hold, seen)) in &index.sole {
             let mut hold = hold.clone();
             hold.deadline += self.last;
+            self.noted = self.last + seen;
             hold.token = self.last;
             self.holds.insert(id.clone(), hold);
             self.sole = Some(id.clone());
@@ -160,7 +176,11 @@ impl Record {
         match (kind, name) {
             ("t", "") => self.last = value.parse().ok()?,
             ("x", "") => self.kept = Some(value.parse().ok()?),
-            ("o", "") => self.offset = value.parse().ok()?,
+            ("n", "") => self.noted = value.parse().ok()?,
+            ("o", "") => {
+                let (offset, shift) = value.split_once(' ').unwrap_or((value, "0"));
+                (self.offset, index.shift) = (offset.parse().ok()?, shift.parse().ok()?);
+            }
             ("h", "") => index.holds = Some(numbers(value.strip_prefix("1 ")?)?),
             ("e", "") => index.reviewed = Some(numbers(value)?),
             ("w", "") => self.writers.numbers = Some(numbers(value.strip_prefix("1 ")?)?),
@@ -201,11 +221,17 @@ impl Record {
             }
             ("=", id) => {
                 // Fields come in their order: `t` is known only in the end.
-                let (mode, left, owner) = match words(value) {
-                    Some([mode, left, owner]) => (mode_of(mode)?, left.parse().ok()?, owner),
+                let (mode, left, seen, owner) = match words(value) {
+                    Some([mode, left, seen, owner]) => (
+                        mode_of(mode)?,
+                        left.parse().ok()?,
+                        seen.parse().ok()?,
+                        owner,
+                    ),
                     None => (
                         Mode::Write,
                         1000 * value.parse::<u64>().ok()?.checked_sub(1001)?,
+                        0,
                         "",
                     ),
                 };
@@ -216,7 +242,7 @@ impl Record {
                     number: 0,
                     owner: owner.to_owned(),
                 };
-                index.sole.push((id.to_owned(), hold));
+                index.sole.push((id.to_owned(), (hold, seen)));
             }
             _ => return None,
         }

@@ -58,18 +58,20 @@ impl<'f> Record<'f> {
             return None;
         }
         let field = |name: &[u8]| number(fleet.lock_field(node, key, name).map(text));
-        let last = field(b"t").unwrap_or(0);
-        let offset = field(b"o").unwrap_or(0);
+        let (last, noted) = (field(b"t").unwrap_or(0), field(b"n").unwrap_or(0));
+        let ahead = fleet.lock_field(node, key, b"o").map_or("0", text);
+        let (offset, shift) = ahead.split_once(' ').unwrap_or((ahead, "0"));
+        let (offset, shift) = (number(Some(offset)).unwrap_or(0), number(Some(shift)));
         let mut record = Self {
             expires: expires.is_some(),
             last,
             kept: expires.map(|at| at * 1000 + offset),
-            now: (micros + offset).max(last),
+            now: (micros + offset).max(last).max(noted),
             ..Self::default()
         };
         for (field, value) in fleet.lock_fields(node, key)? {
             if !value.is_empty() {
-                record.add(text(field), text(value), last, micros);
+                record.add(text(field), text(value), last, (micros, shift.unwrap_or(0)));
             }
         }
         for (id, hold) in &mut record.holds {
@@ -81,17 +83,20 @@ impl<'f> Record<'f> {
         Some(record)
     }
 
-    fn add(&mut self, field: &'f str, value: &'f str, last: u64, micros: u64) {
+    /// `shift` is added to the deadlines of holds.
+    fn add(&mut self, field: &'f str, value: &'f str, last: u64, (micros, shift): (u64, u64)) {
         let mut words = value.split(' ');
         if let Some(id) = field.strip_prefix('=') {
-            let (write, left, owned) = match value.parse::<u64>() {
-                Ok(ms) => (true, ms.saturating_sub(1001) * 1000, false),
+            let (write, left, noted, owned) = match value.parse::<u64>() {
+                Ok(ms) => (true, ms.saturating_sub(1001) * 1000, 0, false),
                 Err(_) => (
                     words.next() == Some("w"),
+                    number(words.next()).unwrap_or(0),
                     number(words.next()).unwrap_or(0),
                     words.next().is_some_and(|owner| !owner.is_empty()),
                 ),
             };
+            self.now = self.now.max(last + noted);
             let hold = Holding {
                 write,
                 until: last + left,
@@ -103,7 +108,7 @@ impl<'f> Record<'f> {
         } else if let Some(id) = field.strip_prefix('+') {
             let hold = Holding {
                 write: words.next() == Some("w"),
-                until: number(words.next()).unwrap_or(0),
+                until: number(words.next()).unwrap_or(0) + shift,
                 token: number(words.next()).unwrap_or(0),
                 owned: words.nth(1).is_some_and(|owner| !owner.is_empty()),
                 ended: false,

@@ -161,7 +161,7 @@ impl World {
     }
 
     pub(crate) fn record(&self) -> Result<MutexRecord, String> {
-        MutexRecord::read(&self.fields, Strictness::Aborted)
+        MutexRecord::read(&self.fields, Strictness::Aborted, self.time)
     }
 
     /// Time passes, and with it leases and perhaps the keys.

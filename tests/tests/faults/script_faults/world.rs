@@ -193,11 +193,11 @@ impl World {
     }
 
     pub(crate) fn record(&self) -> Result<Record, String> {
-        Record::read(&self.fields, Strictness::Aborted)
+        Record::read(&self.fields, Strictness::Aborted, self.time)
     }
 
     pub(crate) fn now(&self, record: &Record) -> u64 {
-        (self.time + record.offset).max(record.last)
+        record.now(self.time)
     }
 
     /// Time passes, and with it leases and perhaps the key.

@@ -70,7 +70,7 @@ fn a_refreshed_place_is_kept_and_a_lost_one_is_at_the_end() {
     lock.write("holder");
     lock.write("faithful");
     lock.write("absent");
-    for _ in 0..4 {
+    for _ in 0..22 {
         lock.pass(PLACE / 2);
         lock.renew("holder");
         lock.write("faithful");

@@ -8,5 +8,8 @@ mod late;
 mod line;
 mod lock;
 mod repetition;
+mod set_back;
+mod silence;
 mod tokens;
+mod told;
 mod wakeups;

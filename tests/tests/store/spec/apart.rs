@@ -3,6 +3,9 @@
 use dlock::__internals::Op;
 use dlock_tests::Record;
 
+/// How long a place is kept after its end, in microseconds.
+pub(crate) const KEPT: u64 = 10_000_000;
+
 /// In small pieces: whether somebody came or went, and there was so much to clear away, or were so many who do not
 /// hear, that the script may have left the rest to who asks next. The specification has no such pieces.
 pub(crate) fn may_have_left_work(
@@ -20,20 +23,21 @@ pub(crate) fn may_have_left_work(
 /// reason to look at the holds does not notice that the lock is free. The specification does, and goes back to the
 /// server's time.
 pub(crate) fn is_free_unnoticed(record: &Record, time: u64) -> bool {
-    let now = (time + record.offset).max(record.last);
-    let live = deadlines(record).any(|deadline| deadline > now);
-    record.offset > 0 && !live && deadlines(record).next().is_some()
+    let now = record.now(time);
+    let live = ends(record).any(|end| end > now);
+    let ahead = record.offset > 0 || record.noted > record.last;
+    ahead && !live && ends(record).next().is_some()
 }
 
 /// Whether anything is over that is still recorded.
 fn is_over(record: &Record, now: u64) -> bool {
-    deadlines(record).any(|deadline| deadline <= now)
+    ends(record).any(|end| end <= now)
 }
 
-/// When holds and places end.
-fn deadlines(record: &Record) -> impl Iterator<Item = u64> {
+/// When holds end, and places are not kept any more.
+fn ends(record: &Record) -> impl Iterator<Item = u64> {
     let (writers, readers) = (&record.writers.places, &record.readers.places);
     let places = writers.values().chain(readers.values());
     let holds = record.holds.values().map(|hold| hold.deadline);
-    holds.chain(places.map(|place| place.deadline))
+    holds.chain(places.map(|place| place.deadline + KEPT))
 }

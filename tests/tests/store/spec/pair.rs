@@ -180,14 +180,16 @@ impl<'a> Pair<'a> {
     }
 
     fn take(&mut self, outcome: &Outcome) -> Result<(), String> {
-        let fields = &outcome.fields;
+        let (fields, time) = (&outcome.fields, self.clock.micros());
         let inconsistent = |why| format!("but the script leaves {fields:?}: {why}");
         match self.of {
             Family::Rw => {
-                self.record = Record::read(fields, Strictness::Finished).map_err(inconsistent)?;
+                self.record =
+                    Record::read(fields, Strictness::Finished, time).map_err(inconsistent)?;
             }
             Family::Mutex => {
-                let read = MutexRecord::read(fields, Strictness::Finished).map_err(inconsistent)?;
+                let read = MutexRecord::read(fields, Strictness::Finished, time);
+                let read = read.map_err(inconsistent)?;
                 (self.record, self.moments) = (read.beside, read.moments);
                 self.noted_held = read.noted_held;
                 self.held.clone_from(&outcome.held);

@@ -28,8 +28,7 @@ impl Pair<'_> {
         let record = &self.record;
         let recorded = |why| format!("but the script leaves {record:?}: {why}");
         says_the_same(record, &info, now).map_err(recorded)?;
-        let recorded_time = (time + record.offset).max(record.last);
-        same("the lock's time", &recorded_time, &now).map_err(recorded)?;
+        same("the lock's time", &record.now(time), &now).map_err(recorded)?;
         let kept = self.kept.unwrap_or(0);
         // For how long a free mutex is remembered is read from its hash's expiry, which is in milliseconds.
         let rounded = if self.of == Family::Mutex { 1_000 } else { 0 };

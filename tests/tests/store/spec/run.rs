@@ -6,6 +6,7 @@ use dlock::__internals::{Keys, Message, Op, Reply};
 use dlock::Kind;
 use dlock_tests::{Record, Stage};
 
+use crate::apart::KEPT;
 use crate::compare::{micros, same};
 use crate::pair::{Answer, Pair};
 use crate::plan::{Act, Actor, Family, Index, Plan, Publish, Step, Who};
@@ -141,7 +142,8 @@ impl<'a> Run<'a> {
         let places = writers.places.values().chain(readers.places.values());
         self.deadlines
             .extend(holds.values().map(|hold| hold.deadline));
-        self.deadlines.extend(places.map(|place| place.deadline));
+        let ends = places.flat_map(|place| [place.deadline, place.deadline + KEPT]);
+        self.deadlines.extend(ends);
         self.deadlines.sort_unstable();
         self.deadlines.dedup();
         self.tombs.extend(buried.values());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hold::Hold;
-use super::line::{Ear, Next, Waiter};
+use super::line::{Ear, KEPT, Next, Waiter};
 use super::moment::Moment;
 use super::state::{Lock, after};
 use crate::mode::Mode;
@@ -37,7 +37,7 @@ impl Lock {
             return Reply::Granted(ServerToken::new(token));
         }
         if let Some(place) = ask.place {
-            self.hears(ask.id, place);
+            self.hears(ask.id, place, now);
         }
 
         let owner = ask.owner.map(AsRef::as_ref);
@@ -73,8 +73,11 @@ impl Lock {
     }
 
     /// A waiter says what it hears.
-    pub(super) fn hears(&mut self, id: &HoldId, place: PlaceTerms) {
-        self.line.hears(id, ear(place));
+    pub(super) fn hears(&mut self, id: &HoldId, place: PlaceTerms, now: u64) {
+        let until = after(now, place.lease);
+        if self.line.hears(id, ear(place), until) {
+            self.promise(until + KEPT);
+        }
     }
 
     /// Nobody holds, and yet somebody in the line keeps others out who ought to have heard of it: finds out whether they
@@ -140,10 +143,12 @@ impl Lock {
             ear: ear(place),
             nonce: place.nonce,
             since: now,
+            silent: false,
             index: 0,
             before: 0,
         });
-        self.promise(until);
+        self.promise(until + KEPT);
+        self.note_time(now);
         Reply::Queued {
             retry,
             last: (self.last > 0).then(|| ServerToken::new(self.last)),

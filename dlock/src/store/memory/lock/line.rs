@@ -7,7 +7,13 @@ use crate::mode::Mode;
 use crate::protocol::{HoldId, Message, Nonce};
 use crate::store::memory::post::Post;
 
-/// Somebody waits, and keeps the place until `deadline`.
+/// How long a place is kept after its end, in µs: the server may have stood still, and its waiter be about to ask again.
+pub(super) const KEPT: u64 = 10_000_000;
+
+/// How far from the end of the line such a place may be.
+const MOST: u64 = 10_000;
+
+/// Somebody waits, and is reckoned with until `deadline`.
 #[derive(Debug, Clone)]
 pub(super) struct Waiter {
     pub(super) id: HoldId,
@@ -17,7 +23,9 @@ pub(super) struct Waiter {
     pub(super) ear: Ear,
     pub(super) nonce: Nonce,
     pub(super) since: u64,
-    /// A reader's number.
+    /// Nothing was heard of it until `deadline`: the place is kept for a while, but holds nobody up.
+    pub(super) silent: bool,
+    /// Its number among those of its mode.
     pub(super) index: u64,
     /// The number of the last reader who came before a writer.
     pub(super) before: u64,
@@ -35,6 +43,11 @@ pub(super) enum Ear {
 }
 
 impl Waiter {
+    /// Whether it is to be reckoned with.
+    fn counts(&self) -> bool {
+        self.ear != Ear::Deaf && !self.silent
+    }
+
     /// Passes over one that ought to have heard; whether the next one may be asked.
     pub(super) fn pass_over(&mut self, post: &Post<'_>) -> bool {
         let deaf = post.knows_who_hears() && self.ear == Ear::Subscribed;
@@ -50,6 +63,8 @@ impl Waiter {
 pub(super) struct Line {
     writers: VecDeque<Waiter>,
     readers: VecDeque<Waiter>,
+    /// The number of the last writer who came.
+    last_writer: u64,
     /// The number of the last reader who came.
     tail: u64,
     /// Readers up to this one enter before the next writer.
@@ -78,17 +93,25 @@ impl Line {
         }
     }
 
-    /// The first who hears, as far as is known.
+    /// The first who is to be reckoned with.
     pub(super) fn first(&self, mode: Mode) -> Option<&Waiter> {
-        self.of(mode).iter().find(|waiter| waiter.ear != Ear::Deaf)
+        self.of(mode).iter().find(|waiter| waiter.counts())
     }
 
     pub(super) fn drop_dead(&mut self, now: u64) {
         if self.is_empty() {
             return;
         }
-        self.writers.retain(|waiter| waiter.deadline > now);
-        self.readers.retain(|waiter| waiter.deadline > now);
+        for (line, last) in [
+            (&mut self.writers, self.last_writer),
+            (&mut self.readers, self.tail),
+        ] {
+            line.retain_mut(|waiter| {
+                let kept = if last - waiter.index < MOST { KEPT } else { 0 };
+                waiter.silent = waiter.deadline <= now;
+                waiter.deadline + kept > now
+            });
+        }
     }
 
     /// After a writer, everybody who reads and waits enters, however many writers wait.
@@ -96,15 +119,18 @@ impl Line {
         self.phase = self.tail;
     }
 
-    /// A waiter has been heard of.
-    pub(super) fn hears(&mut self, id: &HoldId, ear: Ear) {
-        if self.is_empty() {
-            return;
+    /// A waiter has been heard of; whether its place had ended, and is reckoned with until then now.
+    pub(super) fn hears(&mut self, id: &HoldId, ear: Ear, until: u64) -> bool {
+        let mut all = self.writers.iter_mut().chain(&mut self.readers);
+        let Some(waiter) = all.find(|waiter| waiter.id == *id) else {
+            return false;
+        };
+        waiter.ear = ear;
+        let ended = std::mem::take(&mut waiter.silent);
+        if ended {
+            waiter.deadline = until;
         }
-        let all = self.writers.iter_mut().chain(&mut self.readers);
-        for waiter in all.filter(|waiter| waiter.id == *id) {
-            waiter.ear = ear;
-        }
+        ended
     }
 
     /// Gives a waiter a place at the end, or refreshes the one it has.
@@ -113,13 +139,23 @@ impl Line {
         let line = self.of_mut(new.mode);
         if let Some(waiter) = line.iter_mut().find(|waiter| waiter.id == new.id) {
             (waiter.deadline, waiter.nonce) = (new.deadline, new.nonce);
+            let before = waiter.index - 1;
+            if new.mode == Mode::Read {
+                // It was told to enter and found the lock taken: it has to be told once more.
+                self.told = self.told.min(before);
+            }
             return;
         }
         match new.mode {
-            Mode::Write => new.before = tail,
-            Mode::Read => new.index = tail + 1,
+            Mode::Write => {
+                self.last_writer += 1;
+                (new.index, new.before) = (self.last_writer, tail);
+            }
+            Mode::Read => {
+                self.tail += 1;
+                new.index = self.tail;
+            }
         }
-        self.tail = tail.max(new.index);
         self.of_mut(new.mode).push_back(new);
     }
 
@@ -185,7 +221,7 @@ impl Line {
     /// Tells the first reader once more that it may enter, or passes it over; whether it was heard.
     pub(super) fn tell_first_reader_again(&mut self, post: &mut Post<'_>) -> bool {
         let mut readers = self.readers.iter_mut();
-        let Some(reader) = readers.find(|reader| reader.ear != Ear::Deaf) else {
+        let Some(reader) = readers.find(|reader| reader.counts()) else {
             return false;
         };
         let heard = post.tell(&Message::Look(reader.id.clone()));
@@ -210,7 +246,7 @@ impl Line {
         let upto = self.phase.min(first + post.piece() - 1);
         self.told = self.told.max(upto);
         for reader in &mut self.readers {
-            let coming = (first..=upto).contains(&reader.index) && reader.ear != Ear::Deaf;
+            let coming = (first..=upto).contains(&reader.index) && reader.counts();
             if coming && !post.tell(&Message::Look(reader.id.clone())) {
                 reader.pass_over(post);
             }
@@ -220,7 +256,7 @@ impl Line {
     /// Takes the first writer who hears out of the line, and where it stood.
     pub(super) fn take_writer(&mut self) -> Option<(usize, Waiter)> {
         let mut writers = self.writers.iter();
-        let at = writers.position(|writer| writer.ear != Ear::Deaf)?;
+        let at = writers.position(Waiter::counts)?;
         Some((at, self.writers.remove(at)?))
     }
 

@@ -16,14 +16,14 @@ pub(in crate::store::memory) struct Moment {
 }
 
 impl Moment {
-    /// A lock's time does not go back behind its last token, and goes on at the server's pace.
-    pub(super) fn of(real: u64, mut offset: u64, last: u64) -> Self {
+    /// A lock's time does not go back behind the last one that is known, and goes on at the server's pace.
+    pub(super) fn of(real: u64, mut offset: u64, known: u64) -> Self {
         let mut now = real + offset;
-        if now < last {
-            if last - now > STEP {
-                offset = last - real;
+        if now < known {
+            if known - now > STEP {
+                offset = known - real;
             }
-            now = last;
+            now = known;
         }
         Self { real, now, offset }
     }

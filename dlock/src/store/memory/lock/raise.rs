@@ -15,7 +15,8 @@ impl Lock {
             return Reply::Gone;
         }
         self.last = self.last.max(token);
-        let mut then = Moment::of(at.real, at.offset, self.last);
+        let known = self.last.max(self.noted);
+        let mut then = Moment::of(at.real, at.offset, known);
         let other = |hold: &super::hold::Hold| hold.id != *id && hold.deadline > at.now;
         if self.holds.iter().any(other) {
             // Time that waits for the clock would keep others' holds from their ends for as long as tokens come.

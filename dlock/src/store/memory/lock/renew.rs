@@ -24,7 +24,7 @@ impl Lock {
             }
             return Reply::Gone;
         };
-        let deadline = after(at.now, lease);
+        let (before, deadline) = (hold.deadline, after(at.now, lease));
         hold.deadline = match (extent, ended) {
             (Extent::Longer, false) => hold.deadline.max(deadline),
             (Extent::Longer, true) => hold.deadline,
@@ -32,6 +32,9 @@ impl Lock {
             (Extent::Exactly { .. }, true) => hold.deadline.min(deadline),
         };
         let deadline = hold.deadline;
+        if deadline > before {
+            self.note_time(at.now);
+        }
         if let Extent::Exactly { stray } = extent {
             let end = (deadline - at.offset).min(at.real + MEMORY);
             let until = match stray {

@@ -18,11 +18,16 @@ const GRACE_MILLIS: u64 = 1001;
 /// How long a free lock is remembered at most, in µs.
 pub(super) const MEMORY: u64 = 60_000_000;
 
+/// In what steps a time is noted, in µs.
+const NOTED: u64 = 500_000;
+
 /// One lock.
 #[derive(Debug, Default)]
 pub(in crate::store::memory) struct Lock {
     /// The last token granted. Time does not go back behind it.
     pub(super) last: u64,
+    /// The last time that was noted beside it. Time does not go back behind that either.
+    pub(super) noted: u64,
     /// How far the lock's time is ahead of the server's, since the server's clock was set back.
     pub(super) offset: u64,
     /// The latest deadline promised to a hold or a waiter since the lock was last free.
@@ -79,14 +84,21 @@ impl Lock {
             if frees {
                 // Nobody counts on the lock's time any more, and what is to be remembered is in the server's.
                 self.latest = self.latest.saturating_sub(self.offset);
-                self.offset = 0;
+                (self.offset, self.noted) = (0, 0);
             }
         }
     }
 
     /// When an operation is carried out at a server time.
     pub(super) fn moment(&self, time: u64) -> Moment {
-        Moment::of(time, self.offset, self.last)
+        Moment::of(time, self.offset, self.last.max(self.noted))
+    }
+
+    /// Notes what time it is, in case the clock is set back; now and then.
+    pub(super) fn note_time(&mut self, now: u64) {
+        if now - self.last.max(self.noted) >= NOTED {
+            self.noted = now;
+        }
     }
 
     fn carry_out(&mut self, op: &Op, valid_until: u64, at: Moment, post: &mut Post<'_>) -> Reply {
@@ -249,9 +261,11 @@ impl Lock {
             return;
         }
         self.last = self.last.max(if self.last == 0 { at.now } else { 0 });
+        // For a minute at most: requests are valid for less, unless the server's clock has been set back since, or its
+        // client saw another one that was ahead.
+        let until = until.min(at.real + MEMORY);
         self.buried.insert(id.clone(), until);
-        // For a minute at most: requests are valid for less, unless the server's clock has been set back since.
-        self.promise(until.min(at.real + MEMORY) + at.offset);
+        self.promise(until + at.offset);
     }
 }
 

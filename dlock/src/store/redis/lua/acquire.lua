@@ -2,7 +2,7 @@
 --
 -- KEYS  lock (see lua/common)
 -- ARGV  1 '=<hold id>', 2 '<lease in ms + 1001>' to write without an owner, otherwise '<mode r | w> <lease in us>
---         <owner>' (owner '' = this hold alone),
+--         0 <owner>' (owner '' = this hold alone),
 --       3 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
 --         request has no effect any more; for how many us to keep a place in the line, 0 = take none; what
 --         the waiter hears (see lua/common); what a grant by message repeats, - while nobody listens; how to publish
@@ -41,13 +41,13 @@ end
 
 -- A function of its own: the short way does not pay for its many variables.
 return (function()
-local id, mode, lease, owner = string.sub(argv[1], 2), string.match(argv[2], '^(%a) (%d+) (.*)$')
+local id, mode, lease, owner = string.sub(argv[1], 2), string.match(argv[2], '^(%a) (%d+) 0 (.*)$')
 if not mode then mode, lease, owner = 'w', (argv[2] - 1001) * 1000, '' end
 local valid, place_lease, ear, nonce, pub = string.match(argv[3], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
-local names = {'t', 'h', 'w', 'r', 'x', 'o', '+' .. id, '?' .. id, '-' .. id, 'e', 'z'}
+local names = {'t', 'h', 'w', 'r', 'x', 'o', '+' .. id, '?' .. id, '-' .. id, 'e', 'z', 'n'}
 local values = call('HMGET', lock, unpack(names))
 local known = {['@'] = ''}
-for i = 1, 11 do known[names[i]] = values[i] or '' end
+for i = 1, 12 do known[names[i]] = values[i] or '' end
 
 -- The lock is held by others for certain, or by readers whom one more joins: what the common files do, without their
 -- cost.
@@ -55,18 +55,23 @@ local us = time[2]
 if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local at = time[1] .. us
 local h, w, r, x, field = known.h, known.w, known.r, known.x, known['?' .. id]
-if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-' .. id] == '' and owner == ''
-  and known.z == '' and #known.t == #at and known.t < at and at < argv[3] then
+local MEMORY, NOTED, KEPT = 60000000, 500000, 10000000 -- As in common/record.lua.
+local plain = known.o == '' and known['+' .. id] == '' and known['-' .. id] == '' and owner == '' and #known.t == #at
+  and known.t < at and known.n < at and at < argv[3]
+  and (known.z == '' or string.sub(known.z, -17) > ' ' .. at) -- None that is over has to be removed.
+if plain and h ~= '' and x ~= '' then
   local reads, writes, earliest = string.match(h, '^1 (%d+) (%d+) (%d+)$')
   if not reads or earliest <= at then -- For the long way.
   elseif writes ~= '0' or mode == 'w' and reads ~= '0' then
     if place_lease == '0' then return {0, earliest - at} end
     local deadline, changes = string.format('%d', at + place_lease), nil
-    if deadline > x then -- For the long way.
+    if x - deadline < KEPT then -- For the long way.
     elseif field ~= '' then
       local who, till, before, heard, since = string.match(call('HGET', lock, field) or '',
         '^(%S+) (%d+) (%d+) (%d) %S+ (%d+) ')
-      if who == id and till > at and heard ~= '2' then
+      -- A reader that was told to enter, and found the lock taken, is for the long way.
+      local told = mode == 'w' and '0' or string.match(r, ' (%d+)$') or '0'
+      if who == id and till > at and heard ~= '2' and told - string.sub(field, 2) < 0 then
         changes = {field, id .. ' ' .. deadline .. ' ' .. before .. ' ' .. ear .. ' ' .. nonce .. ' ' .. since .. ' '}
       end
     else
@@ -85,6 +90,9 @@ if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-
       end
     end
     if changes then
+      if at - known.t >= NOTED and (known.n == '' or at - known.n >= NOTED) then
+        changes[#changes + 1], changes[#changes + 2] = 'n', at
+      end
       if field ~= '' and type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
         call('HDEL', lock, '') -- Who has a place keeps it, also on a server that is out of memory.
         call('HSET', lock, unpack(changes))
@@ -103,12 +111,22 @@ if h ~= '' and x ~= '' and known.o == '' and known['+' .. id] == '' and known['-
     end
   end
 end
+-- Nobody holds or waits, but some requests must stay without effect. (More fields than those are void: for the long way.)
+local first, tail = string.match(known.z, '^(%d+) (%d+) ')
+if plain and first and h == '' and w == '' and r == '' and fields <= 4 + 2 * (tail - first) then
+  local deadline = string.format('%d', at + lease)
+  x = string.format('%d', at + math.max(lease, MEMORY))
+  call('PEXPIREAT', lock, string.format('%d', math.floor(x / 1000) + 1001))
+  call('HSET', lock, 't', at, 'h', (mode == 'r' and '1 1 0 ' or '1 0 1 ') .. deadline, 'h1', id,
+    '+' .. id, mode .. ' ' .. deadline .. ' ' .. at .. ' 1 ', 'x', x)
+  return at
+end
 -- include: common
 if tonumber(valid) < real then return {6, real} end
 if tonumber(f[11] or 0) > real then return {4} end
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end
-sweep_tombs(4)
+sweep_tombs(8)
 if get1('z') then promise(real + MEMORY + offset) end -- What is noted is not forgotten for a shorter lease.
 sweep(W)
 sweep(R)
@@ -118,7 +136,7 @@ local function own_holds()
   return r + 0, w + 0
 end
 local own_reads, own_writes = own_holds()
-if writes + own_reads + own_writes > 0 then review() end
+if writes + own_reads + own_writes > 0 then review() else review_some(FEW_HOLDS) end
 if again then
   commit(true)
   return {5}
@@ -127,7 +145,7 @@ end
 local mine = live_hold(id)
 if mine then -- Granted before: the reply or the message was lost, or has not arrived yet.
   local deadline = max(mine.deadline, now + lease)
-  set('+' .. id, fmt('%s %d %d %d ', mine.mode, deadline, mine.token, mine.k) .. mine.owner)
+  write_hold(id, mine.mode, deadline, mine.token, mine.k, mine.owner)
   promise(deadline)
   commit(true)
   return mine.token
@@ -140,11 +158,7 @@ if over then
 end
 
 local place = place_of(id)
-if place and place_lease ~= '0' then -- Only who waits says what it hears.
-  if place.ear == '2' then place.line.front = min(place.line.front, place.i) end -- It hears again.
-  place.ear = ear
-  write_waiter(place)
-end
+if place and place_lease ~= '0' then hear_from(place, ear, now + place_lease) end -- Only who waits says what it hears.
 
 -- What the other owners hold decides; what this owner holds lets it re-enter past the line.
 own_reads, own_writes = own_holds()
@@ -190,8 +204,10 @@ if place_lease == 0 then
   if fields > 2 or pending.o then commit(true) end -- Otherwise the only hold stays recorded as such.
   return {0, blocked - now}
 end
-promise(now + place_lease)
+promise_place(now + place_lease)
+note_time()
 local known_place = place
+if place then told_in_vain(place) end
 place = place or {id = id, line = mode == 'w' and W or R, before = mode == 'w' and R.tail or 0, since = now,
   owner = owner}
 place.deadline, place.ear, place.nonce = now + place_lease, ear, nonce

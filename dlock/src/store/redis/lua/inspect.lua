@@ -18,7 +18,8 @@ local listed = min(most, reads + writes)
 for k = 1, listed do
   local of = get1('h' .. k)
   local mode, deadline, token, _, label = match(get1('+' .. of), '^(%a) (%d+) (%d+) (%d+) (.*)$')
-  if tonumber(deadline) > now then
+  deadline = deadline + shift
+  if deadline > now then
     for _, value in ipairs({of, mode, deadline - now, tonumber(token), now - token, label}) do
       holds[#holds + 1] = value
     end

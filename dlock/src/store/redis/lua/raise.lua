@@ -16,17 +16,17 @@ local at, last, alone = time[1] * 1000000 + time[2], tonumber(short[1] or 0), sh
 
 -- The only hold, and no step in the lock's time: it stays recorded as such.
 if alone and alone ~= '' and (not short[3] or short[3] == '') and at >= last and token - at <= 1000000 then
-  local mode, left, of = string.match(alone, '^(%a) (%d+) (.*)$')
-  if not mode and string.match(alone, '^%d+$') then mode, left, of = 'w', (alone - 1001) * 1000, '' end
+  local mode, left, seen, of = string.match(alone, '^(%a) (%d+) (%d+) (.*)$')
+  if not mode and string.match(alone, '^%d+$') then mode, left, seen, of = 'w', (alone - 1001) * 1000, 0, '' end
   local deadline = mode and last + left
-  if mode and deadline > at then
+  if mode and deadline > at and at >= last + seen then
     if token <= last then return 1 end
     if token > at then
       deadline = deadline + token - at
       call('PEXPIREAT', lock, string.format('%d', math.floor(deadline / 1000) + 1001))
     end
     call('HSET', lock, 't', string.format('%d', token), '=' .. id,
-      string.format('%s %d ', mode, deadline - token) .. of)
+      string.format('%s %d %d ', mode, deadline - token, math.max(last + seen - token, 0)) .. of)
     return 1
   end
 end
@@ -37,41 +37,35 @@ refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 local mine = live_hold(id)
 if not mine and token < now then return none() end
-if mine then
-  set('+' .. id, fmt('%s %d %d %d ', mine.mode, mine.deadline, max(mine.token, token), mine.k) .. mine.owner)
-end
 last = max(last, token)
 set('t', fmt('%d', last))
+
+-- Whether others hold. In one piece: if there are many whose leases are over, they may.
+local function others_hold()
+  local found = false
+  local left = walk(reads + writes, PIECE, 1, function(_, other)
+    found = other ~= id
+    return found
+  end)
+  return found or left > 0
+end
+
 -- Time that waits for the clock would keep others' holds from their ends for as long as tokens come.
-local goes_on = false
-if real + offset < last then
-  for k = 1, reads + writes do
-    local other = get1('h' .. k)
-    goes_on = other ~= id and live_hold(other) ~= nil
-    if goes_on then break end
-  end
+local before, ahead, first = now, offset, max(last, noted)
+local clock = real + offset
+if clock < first and (others_hold() or first - clock > STEP) then offset = first - real end
+if mine then mine = live_hold(id) end -- It may have another number now.
+if keep > 0 then keep = keep + offset - ahead end
+-- No lease gets shorter.
+now = max(clock, first)
+local step = now - before
+if offset > 0 then
+  if reads + writes > 0 then shift, earliest = shift + step, earliest + step end
+  set_offset()
 end
-local before, step = now, offset
-now = real + offset
-if now < last then
-  if goes_on or last - now > 1000000 then
-    offset = last - real
-    set('o', fmt('%d', offset))
-  end
-  now = last
-end
-step = offset - step
-if keep > 0 then keep = keep + step end
-if now > before then
-  for k = 1, reads + writes do
-    local field = '+' .. get1('h' .. k)
-    local mode, deadline, rest = match(get1(field), '^(%a) (%d+) (.*)$')
-    deadline = deadline + now - before
-    set(field, fmt('%s %d ', mode, deadline) .. rest)
-    promise(deadline)
-  end
-  earliest = earliest + now - before
-  if get1('e') then set('e', '') end
+if mine then
+  promise(mine.deadline + step)
+  write_hold(id, mine.mode, mine.deadline + step, max(mine.token, token), mine.k, mine.owner)
 end
 promise(now)
 -- What a free lock remembers anyway is not cut short.

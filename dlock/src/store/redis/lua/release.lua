@@ -11,8 +11,8 @@
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
 local till, pub = tonumber(ARGV[3]), ARGV[4]
-local short = call('HMGET', lock, 't', '=' .. id, 'h', 'w', 'r', '+' .. id, 'o', 'x', 'e')
-for i = 2, 9 do
+local short = call('HMGET', lock, 't', '=' .. id, 'h', 'w', 'r', '+' .. id, 'o', 'x', 'e', 'n')
+for i = 2, 10 do
   if short[i] == '' then short[i] = false end -- void
 end
 local alone, h, w, mine = short[2], short[3], short[4], short[6]
@@ -44,7 +44,9 @@ local owner, unheard = '', nil
 local us = time[2]
 if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local token = time[1] .. us
-if till == 0 and mine and w and not short[5] and not short[7] and string.sub(h, 1, 6) == '1 0 1 ' then
+local noted = short[10]
+local simple = till == 0 and mine and not short[7] and not (noted and noted > token) -- The clock has not been set back.
+if simple and w and not short[5] and string.sub(h, 1, 6) == '1 0 1 ' then
   local kind = string.byte(pub)
   local count, head, front, tail = string.match(w, '^1 (%d+) (%d+) (%d+) (%d+)$')
   local until_then = string.match(mine, '^w (%d+) %d+ %d+ $')
@@ -81,15 +83,16 @@ end
 
 -- Nobody waits, and none of the holds can have expired: one of several goes, or the only one. The last of the list gets
 -- the number of one that goes.
-if till == 0 and mine and not (w or short[5] or short[7] or short[9]) and #token == #short[1] and token > short[1] then
+if simple and not (w or short[5] or short[9]) and #token == #short[1] and token > short[1] then
   local reads, writes, earliest = string.match(h, '^1 (%d+) (%d+) (%d+)$')
   local mode, k = string.match(mine, '^(%a) %d+ %d+ (%d+) $')
   local x = short[8]
   if mode and earliest and earliest > token and x and x - short[1] <= 60000000 then
     local n = reads + writes
     if n == 1 then
-      write({'h', '', 'h1', '', '+' .. id, '', 'x', ''})
-      call('HDEL', lock, 'h', 'h1', '+' .. id, 'x')
+      local gone = {'h', 'h1', '+' .. id, 'x', noted and 'n' or nil}
+      write({'h', '', 'h1', '', '+' .. id, '', 'x', '', gone[5], gone[5] and ''})
+      call('HDEL', lock, unpack(gone))
       if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
       return 1
     elseif mode == 'r' and writes == '0' then

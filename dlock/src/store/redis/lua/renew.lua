@@ -7,7 +7,7 @@
 -- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
 local call = redis.call
 local lock, id, ttl, exactly = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3] or '')
-local field, mine, x, ended = '=' .. id, nil, nil, nil
+local field, mine, x, ended, noted = '=' .. id, nil, nil, nil, nil
 local short = call('HMGET', lock, 't', field, 'o')
 -- Only a master may say that a hold is lost.
 local function lost()
@@ -19,34 +19,42 @@ local alone = short[2]
 if alone == '' then alone = false end -- void
 if not alone then
   field = '+' .. id
-  local long = call('HMGET', lock, field, 'x', '-' .. id)
-  mine, x, ended = long[1], long[2], long[3] and long[3] ~= ''
+  local long = call('HMGET', lock, field, 'x', '-' .. id, 'n')
+  mine, x, ended, noted = long[1], long[2], long[3] and long[3] ~= '', long[4]
   if (not mine or mine == '') and (exactly or 0) == 0 then return lost() end
 end
 local time = call('TIME')
 local at, token, lease = time[1] * 1000000 + time[2], tonumber(short[1]), (ttl - 1001) * 1000
+local NOTED = 500000 -- As in common/record.lua.
 
 -- The lock's time is the server's, and the key lives long enough or nobody else is there. The expiry first: it opens
 -- a server that is out of memory.
 if not exactly and not ended and (not short[3] or short[3] == '') and at >= token then
-  local deadline, value = at + lease, nil
+  local deadline, changes = at + lease, nil
   if alone then
-    local mode, left, owner = string.match(alone, '^(%a) (%d+) (.*)$')
-    if not mode then mode, left, owner = 'w', (alone - 1001) * 1000, '' end
-    if token + left <= at then return lost() end
-    if deadline <= token + left then return 1 end
-    call('PEXPIRE', lock, ttl)
-    value = string.format('%s %d ', mode, deadline - token) .. owner -- an owner may have a NUL in it
+    local mode, left, seen, owner = string.match(alone, '^(%a) (%d+) (%d+) (.*)$')
+    if not mode then mode, left, seen, owner = 'w', (alone - 1001) * 1000, 0, '' end
+    if at >= token + seen then
+      if token + left <= at then return lost() end
+      if deadline <= token + left then return 1 end
+      if at - token - seen >= NOTED then seen = at - token end
+      call('PEXPIRE', lock, ttl)
+      changes = {field, string.format('%s %d %d ', mode, deadline - token, seen) .. owner} -- an owner may have a NUL in it
+    end
   elseif x and x ~= '' and deadline <= tonumber(x) then
-    local mode, old, rest = string.match(mine, '^(%a) (%d+) (.*)$')
-    if tonumber(old) <= at then return lost() end
-    if deadline <= tonumber(old) then return 1 end
-    value = string.format('%s %d ', mode, deadline) .. rest
+    if not noted or noted == '' then noted = 0 end
+    if at - noted >= 0 then
+      local mode, old, rest = string.match(mine, '^(%a) (%d+) (.*)$')
+      if tonumber(old) <= at then return lost() end
+      if deadline <= tonumber(old) then return 1 end
+      changes = {field, string.format('%s %d ', mode, deadline) .. rest}
+      if at - token >= NOTED and at - noted >= NOTED then changes[3], changes[4] = 'n', string.format('%d', at) end
+    end
   end
-  if value then
-    if type(redis.pcall('HSET', lock, field, value)) == 'table' then
+  if changes then
+    if type(redis.pcall('HSET', lock, unpack(changes))) == 'table' then
       call('HDEL', lock, '')
-      call('HSET', lock, field, value)
+      call('HSET', lock, unpack(changes))
     end
     return 1
   end
@@ -73,7 +81,8 @@ if exactly then
 else
   deadline = ended and mine.deadline or max(mine.deadline, deadline)
 end
-set('+' .. id, fmt('%s %d %d %d ', mine.mode, deadline, mine.token, mine.k) .. mine.owner)
+write_hold(id, mine.mode, deadline, mine.token, mine.k, mine.owner)
+if deadline > mine.deadline then note_time() end
 if exactly then note_earliest(deadline) end
 promise(deadline)
 commit(true)

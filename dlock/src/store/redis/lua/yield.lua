@@ -46,11 +46,12 @@ end
 local deadline = max(mine.deadline, now + lease)
 if sole and not pending.o then -- It stays the only one.
   call('PEXPIREAT', lock, fmt('%d', math.floor(max(deadline, last) / 1000) + 1001))
-  call('HSET', lock, 't', fmt('%d', last), '=' .. id, fmt('%s %d ', mode, max(deadline - last, 0)) .. of)
+  call('HSET', lock, 't', fmt('%d', last), '=' .. id,
+    fmt('%s %d %d ', mode, max(deadline - last, 0), max(noted - last, 0)) .. of)
   return token
 end
 set('t', fmt('%d', last))
-set('+' .. id, fmt('%s %d %d %d ', mode, deadline, token, mine.k) .. of)
+write_hold(id, mode, deadline, token, mine.k, of)
 promise(deadline)
 commit(true)
 return token

@@ -101,6 +101,18 @@ mod tests {
         assert_eq!(time.valid_until(at(7), SECOND), 1_003_000_000);
     }
 
+    /// What is noted of a request that was given up must not end before the request does.
+    #[test]
+    fn no_request_is_valid_for_longer_than_is_noted() {
+        let time = ServerTime::new();
+        time.learn(1_000_000_000, at(5));
+        for millis in (0..1000).step_by(7) {
+            let now = BootInstant::from_nanos(5_000_000_000 + millis * 1_000_000);
+            let until = time.valid_until(now, SECOND);
+            assert!(time.latest_valid() >= until, "after {millis} ms");
+        }
+    }
+
     #[test]
     fn a_token_shows_a_clock_that_was_set_back_but_what_was_sent_stays_valid() {
         let time = ServerTime::new();

@@ -59,7 +59,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
             } else {
                 cmd.write_arg_fmt(format_args!("={hold}"));
                 let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
-                cmd.write_arg_fmt(format_args!("{mode} {millis}000 {owner}"));
+                cmd.write_arg_fmt(format_args!("{mode} {millis}000 0 {owner}"));
             }
             write_place(cmd, *place, &publishing, valid_until);
             if is_mutex {

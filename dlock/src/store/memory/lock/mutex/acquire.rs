@@ -43,7 +43,7 @@ impl Mutex {
             return Reply::Granted(ServerToken::new(token));
         }
         if let Some(place) = ask.place {
-            self.beside.hears(ask.id, place);
+            self.beside.hears(ask.id, place, now);
         }
         let free_until = self.moments.free_until(real);
         let blocked = match (&self.held, free_until) {

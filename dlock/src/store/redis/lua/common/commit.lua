@@ -27,14 +27,14 @@ local heads = {'h', 'w', 'r'}
 local function commit(even_if_full)
   local total, lines = reads + writes, W.count + R.count
   local h, w, r
-  if total > 0 then h = fmt('1 %d %d %d', reads, writes, earliest) end
+  if total > 0 then h = fmt('1 %d %d %d', reads, writes, earliest - shift) end
   if W.tail > 0 and lines > 0 then w = fmt('1 %d %d %d %d', W.count, W.head, W.front, W.tail) end
   if R.tail > 0 and lines > 0 then
     r = fmt('1 %d %d %d %d %d %d', R.count, R.head, R.front, R.tail, R.phase, R.told)
   end
   local freed = not (h or w or r) and (f[2] or f[3] or f[4] or listed)
   if freed then
-    for _, field in ipairs({'e', 'x', giving and 'o' or 'e'}) do
+    for _, field in ipairs({'e', 'x', giving and 'o' or 'e', giving and 'n' or 'e'}) do
       if get1(field) then set(field, '') end
     end
   end

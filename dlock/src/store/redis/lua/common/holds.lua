@@ -12,7 +12,11 @@ end
 local function note_earliest(deadline)
   earliest = min(earliest, deadline)
   local reviewed, first = match(get1('e') or '', '^(%d+) (%d+)$')
-  if reviewed and deadline < first + 0 then set('e', fmt('%s %d', reviewed, deadline)) end
+  if reviewed and deadline < first + shift then set('e', fmt('%s %d', reviewed, deadline - shift)) end
+end
+
+local function write_hold(hold_id, mode, deadline, token, k, of)
+  set('+' .. hold_id, fmt('%s %d %d %d ', mode, deadline - shift, token, k) .. of)
 end
 
 local function hold(hold_id, mode, deadline, token, of)
@@ -20,7 +24,7 @@ local function hold(hold_id, mode, deadline, token, of)
   if k == 1 then earliest = deadline end
   if mode == 'w' then writes = writes + 1 else reads = reads + 1 end
   set('h' .. k, hold_id)
-  set('+' .. hold_id, fmt('%s %d %d %d ', mode, deadline, token, k) .. of)
+  write_hold(hold_id, mode, deadline, token, k, of)
   count_owner(of, mode, 1)
   note_earliest(deadline)
 end
@@ -43,8 +47,9 @@ end
 -- A hold whose lease is not over: its fields.
 local function live_hold(who)
   local mode, deadline, token, k, of = match(get1('+' .. who) or '', '^(%a) (%d+) (%d+) (%d+) (.*)$')
-  if not mode or tonumber(deadline) <= now then return nil end
-  return {id = who, mode = mode, deadline = tonumber(deadline), token = tonumber(token), k = tonumber(k), owner = of}
+  deadline = mode and deadline + shift
+  if not mode or deadline <= now then return nil end
+  return {id = who, mode = mode, deadline = deadline, token = tonumber(token), k = tonumber(k), owner = of}
 end
 
 -- At the end of a write phase everybody who reads and waits enters next.
@@ -52,11 +57,11 @@ local function end_write_phase()
   if writes == 0 then R.phase = R.tail end
 end
 
--- Goes through the holds from `from` down, at most a piece of them, and takes the expired ones away, until `stop`
--- says so of one that lives. Returns the number of the next one: 0 at the end.
-local function walk(from, stop)
-  local k, size, wrote = from, 1, writes > 0
-  local least = max(from - PIECE, 0)
+-- Goes through the holds from `from` down, at most so many of them, `size` at first, and takes the expired ones away, until
+-- `stop` says so of one that lives. Returns the number of the next one: 0 at the end.
+local function walk(from, most, size, stop)
+  local k, wrote = from, writes > 0
+  local least = max(from - most, 0)
   while k > least do
     local first, fields, records = max(k - size + 1, least + 1), {}, {}
     for i = first, k do fields[#fields + 1] = 'h' .. i end
@@ -65,9 +70,10 @@ local function walk(from, stop)
     records = get(records)
     for i = #ids, 1, -1 do
       local mode, deadline, _, of = match(records[i], '^(%a) (%d+) (%d+) %d+ (.*)$')
-      if tonumber(deadline) <= now then
+      deadline = deadline + shift
+      if deadline <= now then
         unhold(ids[i], mode, first + i - 1, of)
-      elseif stop(mode, tonumber(deadline), of) then
+      elseif stop(deadline, ids[i]) then
         if wrote then end_write_phase() end
         return first + i - 1
       end
@@ -78,23 +84,28 @@ local function walk(from, stop)
   return k
 end
 
--- Takes all expired holds away, and finds out when the next one may expire. In pieces: `again` if there are more.
-local function review()
-  if earliest > now or reads + writes == 0 then return end
+-- Takes expired holds away, at most so many, and finds out when the next one may expire. Whether there are more.
+local function review_some(most)
+  if earliest > now or reads + writes == 0 then return false end
   local from, first = match(get1('e') or '', '^(%d+) (%d+)$')
-  if first and first + 0 <= now then from, first = nil, nil end -- One that was reviewed is over by now: all over again.
-  from, first = min(tonumber(from) or math.huge, reads + writes), tonumber(first) or math.huge
-  local left = walk(from, function(_, deadline)
+  if first and first + shift <= now then from, first = nil, nil end -- One that was reviewed is over by now: all over again.
+  from, first = min(tonumber(from) or math.huge, reads + writes), first and first + shift or math.huge
+  local left = walk(from, most, most, function(deadline)
     first = min(first, deadline)
     return false
   end)
   if left > 0 then
-    again = true
-    set('e', fmt('%d %d', left, min(first, 9007199254740991)))
+    set('e', fmt('%d %d', left, min(first, 9007199254740991) - shift))
   else
     earliest = first
     if get1('e') then set('e', '') end
   end
+  return left > 0
+end
+
+-- Takes all expired holds away, in pieces: `again` if there are more.
+local function review()
+  if review_some(PIECE) then again = true end
 end
 
 -- A live hold: until when it lasts at least. Takes expired ones away that it meets.
@@ -102,7 +113,7 @@ local function witness()
   if reads + writes == 0 then return nil end
   if earliest > now then return earliest end
   local found
-  local left = walk(reads + writes, function(_, deadline)
+  local left = walk(reads + writes, PIECE, 1, function(deadline)
     found = deadline
     return true
   end)

@@ -1,4 +1,5 @@
--- The line: places of writers and of readers, who is at the front, and clearing away those who went.
+-- The line: places of writers and of readers, who is at the front, and clearing away those who went. A place that has
+-- ended is passed over, and kept for a while: the server may have stood still, and its waiter be about to ask again.
 -- Before it stand record.lua, commit.lua and holds.lua.
 
 local function read_waiter(line, i, record)
@@ -27,6 +28,15 @@ local function join(waiter)
   write_waiter(waiter)
 end
 
+-- Whether a waiter is to be reckoned with: its place has not ended, and it has heard what it was told.
+local function counts(waiter) return waiter.deadline > now and waiter.ear ~= '2' end
+
+-- Whether a place is not kept any more.
+local function is_over(waiter)
+  local after = waiter.line.tail - waiter.i < MOST and KEPT or 0
+  return waiter.deadline + after <= now
+end
+
 -- The places from `i` on, a few more each time: calls `each(i, waiter)` until that returns true.
 local function pass_along(line, i, upto, each)
   local size, seen = 1, 0
@@ -46,15 +56,15 @@ local function pass_along(line, i, upto, each)
 end
 
 local cleared = 0
--- The first waiter of a line who lives and can hear. Places before it that are empty or over are gone for good.
+-- The first waiter of a line who counts. Places before it that are empty or over are gone for good.
 local function front(line)
   local found
   pass_along(line, line.front, line.tail, function(i, waiter)
-    if waiter and waiter.deadline > now and waiter.ear ~= '2' then
+    if waiter and counts(waiter) then
       found = waiter
       return true
     end
-    if waiter and waiter.deadline <= now then
+    if waiter and is_over(waiter) then
       if cleared == CLEAR then
         again = true
         return true
@@ -72,7 +82,7 @@ end
 local function sweep(line)
   if line.head >= line.front then return end
   pass_along(line, line.head, min(line.front - 1, line.head + 8), function(i, waiter)
-    if waiter and waiter.deadline > now then return true end
+    if waiter and not is_over(waiter) then return true end
     if waiter then leave(waiter) end
     line.head = i + 1
   end)
@@ -86,7 +96,26 @@ local function place_of(who)
   local record = get1(field)
   local waiter = record and read_waiter(line, i, record)
   if not waiter or waiter.id ~= who then return nil end
-  if waiter.deadline > now then return waiter end
+  if not is_over(waiter) then return waiter end
   leave(waiter)
   return nil
+end
+
+-- Keeps the key for as long as a place.
+local function promise_place(deadline) promise(deadline + KEPT) end
+
+-- A waiter asks again, and says what it hears: if it was passed over, it counts again, where it stood.
+local function hear_from(place, ear, deadline)
+  if not counts(place) then place.line.front = min(place.line.front, place.i) end
+  if place.deadline <= now then
+    place.deadline = deadline
+    promise_place(deadline)
+  end
+  place.ear = ear
+  write_waiter(place)
+end
+
+-- A reader that was told to enter found the lock taken: it has to be told once more.
+local function told_in_vain(place)
+  if place.line == R then R.told = min(R.told, place.i - 1) end
 end

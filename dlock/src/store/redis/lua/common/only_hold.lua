@@ -10,11 +10,16 @@ local function list_only_hold(fields)
     if value == '' then
       if pending[field] == nil then set(field, '') end
     elseif string.byte(field) == 61 then -- '='
-      local mode, left, of = match(value, '^(%a) (%d+) (.*)$')
-      if not mode and match(value, '^%d+$') then mode, left, of = 'w', (value - 1001) * 1000, '' end
+      local mode, left, seen, of = match(value, '^(%a) (%d+) (%d+) (.*)$')
+      if not mode and match(value, '^%d+$') then mode, left, seen, of = 'w', (value - 1001) * 1000, 0, '' end
       if not mode then return 'DLOCKFOREIGN this lock was written by another version of dlock' end
       set(field, '')
       listed = true
+      if last + seen > max(last, noted) then
+        noted = last + seen
+        set('n', fmt('%d', noted))
+        not_before(noted)
+      end
       promise(last + left)
       if last + left > now then hold(string.sub(field, 2), mode, last + left, last, of) end
     end

@@ -5,8 +5,8 @@
 --
 -- KEYS[1] lock: one hash is the whole lock, so that it moves, expires and is evicted as one.
 --   t        last token granted. The lock's time does not go back behind it
---   =<id>    the only hold, while nobody waits: '<mode> <us from t to its deadline> <owner>'; its token is t. A write
---            hold without owner as it was granted: '<ms from t to its deadline + 1001>'
+--   =<id>    the only hold, while nobody waits: '<mode> <us from t to its deadline> <us from t to the time noted last>
+--            <owner>'; its token is t. A write hold without owner as it was granted: '<ms from t to its deadline + 1001>'
 -- The others are there while several hold, somebody waits, or a request must stay without effect:
 --   h        '1 <reads> <writes> <earliest>': how many hold; before <earliest> none of them can have expired
 --   h<k>     the id of hold k: 1 to reads + writes, without holes
@@ -21,10 +21,13 @@
 --            nobody up. It waits since then, which only who looks wants to know
 --   ?<id>    the field of its place
 --   x        until when the key is kept
---   o        how far the lock's time is ahead of the server's, since the server's clock was set back
+--   n        a time that was noted when a hold was renewed or a place refreshed: the lock's time does not go back behind it
+--   o        how far the lock's time is ahead of the server's, since the server's clock was set back or a token came from
+--            a server whose clock is ahead; a second number is added to the deadlines of all holds, in h and e too
 --   -<id>    until when (server's time) an acquire with this id that is still on its way has no effect, nor a renewal of
 --            a hold that has been given its end
---   z, z<i>  '<head> <tail>' and '<until> <id>': those ids in their order
+--   z, z<i>  '<head> <tail> <until when the first stands>' and '<until> <id>': those ids in their order. With them the only
+--            hold is recorded as one of several
 -- An empty value is void: as good as absent. The 1 in h, w and r is the version of this record.
 -- Times are in us, and but for `-` and `z` the lock's: the server's, which goes on where it was if the clock is set
 -- back by more than a second, and waits for the clock if by less.
@@ -33,7 +36,10 @@
 local PIECE = 128 -- what is done to many holds or waiters is done to so many in one script
 local CLEAR = 64 -- waiters whose places are over and whom one script removes
 local FEW = 64 -- waiters that do not hear whom one script passes over
+local FEW_HOLDS = 16 -- holds of readers that one script reviews so that the next ones are cheap
 local MEMORY, SLACK = 60000000, 10000000 -- us: a free lock is remembered so long; keys are kept for more than promised
+local STEP, NOTED = 1000000, 500000 -- us: for how long the lock's time stands still; how often a time is noted
+local KEPT, MOST = 10000000, 10000 -- us: for how long a place is kept after its end; how far from the end of the line
 local fmt, max, min, match = string.format, math.max, math.min, string.match
 
 local pending, order = {}, {}
@@ -59,8 +65,10 @@ local function get(fields)
 end
 local function get1(field) return get({field})[1] end
 
-local f = get({'t', 'h', 'w', 'r', 'x', 'o', 'e', 'z', '+' .. id, '?' .. id, '-' .. id, '@' .. owner})
-local last, offset = tonumber(f[1] or 0), tonumber(f[6] or 0)
+local f = get({'t', 'h', 'w', 'r', 'x', 'o', 'e', 'z', '+' .. id, '?' .. id, '-' .. id, '@' .. owner, 'n'})
+local last, noted = tonumber(f[1] or 0), tonumber(f[13] or 0)
+local offset, shift = match(f[6] or '0', '^(%d+) ?(%d*)$')
+offset, shift = tonumber(offset), tonumber(shift) or 0
 local refused
 if not last or last >= 9007199254740991 then
   refused = 'DLOCKFOREIGN the last token in this hash is none'
@@ -74,17 +82,30 @@ if not (reads and W.count and R.count) then
   refused = 'DLOCKFOREIGN this lock was written by another version of dlock'
 end
 if refused then return redis.error_reply(refused) end
-reads, writes, earliest = reads + 0, writes + 0, earliest + 0
+reads, writes, earliest = reads + 0, writes + 0, earliest + shift
 for _, line in ipairs({W, R}) do
   for name, value in pairs(line) do line[name] = tonumber(value) or value end
 end
 
 local real = time[1] * 1000000 + time[2]
-local now = real + offset
-if now < last then
-  if last - now > 1000000 then
-    offset = last - real
-    set('o', fmt('%d', offset))
+local recorded = real + offset
+local now = recorded
+local function set_offset() set('o', shift > 0 and fmt('%d %d', offset, shift) or fmt('%d', offset)) end
+
+-- The lock's time is not before this one.
+local function not_before(moment)
+  if moment <= now then return end
+  if moment - recorded > STEP then
+    offset = moment - real
+    set_offset()
   end
-  now = last
+  now = moment
+end
+not_before(max(last, noted))
+
+-- Notes what time it is, in case the clock is set back; now and then, as it costs something.
+local function note_time()
+  if now - max(last, noted) < NOTED then return end
+  noted = now
+  set('n', fmt('%d', now))
 end

@@ -125,7 +125,7 @@ end
 -- After a hold or a place was given up: lets in whom that admits.
 local function settle()
   giving = true
-  if writes > 0 then review() end
+  if writes > 0 then review() else review_some(FEW_HOLDS) end
   if reads > 0 then witness() end
   pass_on()
 end

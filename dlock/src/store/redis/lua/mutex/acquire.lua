@@ -52,11 +52,7 @@ if value == id then -- Granted before: the reply or the message was lost, or has
 end
 
 local place = place_of(id)
-if place and place_lease ~= '0' then -- Only who waits says what it hears.
-  if place.ear == '2' then place.line.front = min(place.line.front, place.i) end -- It hears again.
-  place.ear = ear
-  write_waiter(place)
-end
+if place and place_lease ~= '0' then hear_from(place, ear, now + place_lease) end -- Only who waits says what it hears.
 place_lease = tonumber(place_lease)
 
 local foreign, free, first = value and not is_own(value), free_until(), front(W)
@@ -89,7 +85,8 @@ if place_lease == 0 then
   if f[1] then commit(true) end
   return {0, blocked - now}
 end
-promise(now + place_lease)
+promise_place(now + place_lease)
+note_time()
 if not get1('p') then set('p', fmt('%d', real)) end
 if last == 0 then
   last = now

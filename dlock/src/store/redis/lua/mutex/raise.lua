@@ -13,12 +13,13 @@ last = max(last, token)
 set('t', fmt('%d', last))
 local step = offset
 now = real + offset
-if now < last then
-  if last - now > 1000000 then
-    offset = last - real
-    set('o', fmt('%d', offset))
+local first = max(last, noted)
+if now < first then
+  if first - now > STEP then
+    offset = first - real
+    set_offset()
   end
-  now = last
+  now = first
 end
 if keep > 0 then keep = keep + offset - step end
 promise(now + (mine and left + 1000 or 0))

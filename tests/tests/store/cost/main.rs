@@ -1,5 +1,7 @@
 //! What the scripts cost the server: the commands that run inside them.
 
+mod flat;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dlock::__internals::{
