@@ -15,7 +15,7 @@ pub(crate) fn may_have_left_work(
     now: u64,
     told: usize,
 ) -> bool {
-    let moves = op.passes_on() || matches!(op, Op::Acquire { .. });
+    let moves = op.passes_on() || matches!(op, Op::Acquire { .. } | Op::Raise { .. });
     moves && (is_over(before, now) || is_over(after, now) || told > 2)
 }
 

@@ -40,21 +40,20 @@ if not mine and token < now then return none() end
 last = max(last, token)
 set('t', fmt('%d', last))
 
--- Whether others hold. In one piece: if there are many whose leases are over, they may.
+-- Whether others hold. If there are many whose leases are over, they may.
 local function others_hold()
-  local found = false
-  local left = walk(reads + writes, PIECE, 1, function(_, other)
-    found = other ~= id
-    return found
-  end)
-  return found or left > 0
+  local from = reads + writes
+  for k = from, max(from - PIECE + 1, 1), -1 do
+    local other = get1('h' .. k)
+    if other ~= id and live_hold(other) then return true end
+  end
+  return from > PIECE
 end
 
 -- Time that waits for the clock would keep others' holds from their ends for as long as tokens come.
 local before, ahead, first = now, offset, max(last, noted)
 local clock = real + offset
 if clock < first and (others_hold() or first - clock > STEP) then offset = first - real end
-if mine then mine = live_hold(id) end -- It may have another number now.
 if keep > 0 then keep = keep + offset - ahead end
 -- No lease gets shorter.
 now = max(clock, first)

@@ -73,7 +73,7 @@ local function walk(from, most, size, stop)
       deadline = deadline + shift
       if deadline <= now then
         unhold(ids[i], mode, first + i - 1, of)
-      elseif stop(deadline, ids[i]) then
+      elseif stop(deadline) then
         if wrote then end_write_phase() end
         return first + i - 1
       end
