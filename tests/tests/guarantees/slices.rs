@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use dlock::__internals::Script;
 use dlock::{ErrorKind, LossReason, RwLock, WriteGuard};
 use dlock_tests::{
-    FaultProxy, RedisServer, builder, request_of, scaled, shared_server, unique_prefix,
-    wait_until,
+    FaultProxy, RedisServer, builder, request_of, scaled, shared_server, unique_prefix, wait_until,
 };
 use tokio::task::JoinHandle;
 

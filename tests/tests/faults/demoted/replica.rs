@@ -136,7 +136,14 @@ async fn only_masters_say_that_a_hold_is_gone() {
     for known in ["nothing", "a hold", "a note"] {
         if known == "a hold" {
             let _: i64 = master
-                .query(&["HSET", key.as_str(), "t", "4", "=other/1", "w 9000000000 0 "])
+                .query(&[
+                    "HSET",
+                    key.as_str(),
+                    "t",
+                    "4",
+                    "=other/1",
+                    "w 9000000000 0 ",
+                ])
                 .await;
         } else if known == "a note" {
             let given_up = Op::Abandon {

@@ -12,7 +12,9 @@ const MICRO: Duration = Duration::from_micros(1);
 
 fn line(lock: &Lock) -> Vec<String> {
     let waiters = lock.inspect().waiters;
-    let names = waiters.iter().filter_map(|waiter| waiter.id.split_once('/'));
+    let names = waiters
+        .iter()
+        .filter_map(|waiter| waiter.id.split_once('/'));
     names.map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -48,7 +50,10 @@ fn readers_keep_their_turn_although_their_places_have_ended() {
     assert_eq!(lock.write("writer"), None);
     lock.release("holder");
     assert!(lock.read("early").is_some());
-    assert!(lock.read("late").is_some(), "it waited while a writer wrote");
+    assert!(
+        lock.read("late").is_some(),
+        "it waited while a writer wrote"
+    );
     assert_eq!(lock.write("writer"), None);
 }
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dlock::__internals::{
-    HoldId, Keys, Op, Reply, ServerClock as _, ServerToken, Stray, lock_key,
-};
+use dlock::__internals::{HoldId, Keys, Op, Reply, ServerClock as _, ServerToken, Stray, lock_key};
 use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};
 use dlock_tests::{Outcome, Pieces, Scene, Stage, TestClock, shared_server, unique_prefix};
