@@ -17,6 +17,7 @@ pub(crate) use backend::{Listening, NodeId, Store};
 pub use endpoint::Endpoint;
 pub use memory::{MemoryStore, Post, ServerClock};
 pub(crate) use quorum::{QuorumStore, Site};
+pub(crate) use redis::Link;
 pub use redis::{
     Counter, Keys, Listening as RedisListening, NodeId as RedisNodeId, Password, Pem, RedisOptions,
     RedisStats, RedisStore, Script, ScriptLoad, Trust, decode, encode, encode_brief, encode_plain,

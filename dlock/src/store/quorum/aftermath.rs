@@ -23,7 +23,7 @@ impl Attempt {
         };
         self.kept = true;
         self.quorum.ledger.won(&self.id, token);
-        self.quorum.pauses.calm(self.key.slot());
+        self.quorum.pauses.won(self.key.slot());
         let id = self.id.clone();
         self.linger(requests, sent_at);
         Outcome::Won { id, token, sent_at }

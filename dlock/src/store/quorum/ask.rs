@@ -11,16 +11,18 @@ use super::member::{Asking, Member};
 use super::members::majority;
 use super::quorum::Quorum;
 use super::tries::Tries;
-use crate::clock::{BootInstant, Instant, timeout_at};
+use crate::clock::{Instant, timeout_at};
 use crate::error::Error;
+use crate::slot::Slot;
 
 /// How long to wait for the others once a majority has answered.
 const OTHERS: Duration = Duration::from_millis(50);
 
 impl Quorum {
-    /// What the members answer: those of a majority at least, and of the others who do not take long.
+    /// What the members answer, about one slot or all: those of a majority at least, and of the others who do not take long.
     pub(super) async fn poll<T: Send + 'static, F>(
         &self,
+        slot: Option<Slot>,
         deadline: Instant,
         ask: impl Fn(Arc<Member>, Instant) -> F,
     ) -> Result<Vec<T>, Error>
@@ -30,7 +32,7 @@ impl Quorum {
         let mut tries = Tries::new(self.response_timeout, deadline);
         loop {
             tries.begin();
-            let (answers, count) = self.poll_once(deadline, &ask).await;
+            let (answers, count) = self.poll_once(slot, deadline, &ask).await;
             if count.is_answered() {
                 return Ok(answers);
             }
@@ -41,6 +43,7 @@ impl Quorum {
 
     async fn poll_once<T: Send + 'static, F>(
         &self,
+        slot: Option<Slot>,
         deadline: Instant,
         ask: impl Fn(Arc<Member>, Instant) -> F,
     ) -> (Vec<T>, Count)
@@ -48,10 +51,10 @@ impl Quorum {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let mut until = deadline.min(Instant::now() + self.response_timeout);
-        let (now, mut count) = (BootInstant::now(), Count::of(self.members.len()));
+        let mut count = Count::of(self.members.len());
         let mut asking = FuturesUnordered::<Asking<Result<T, Error>>>::new();
         for member in &self.members {
-            if member.is_worth_asking(now) {
+            if slot.map_or(member.server().is_some(), |slot| member.is_fit(slot)) {
                 let (number, answer) = (member.number, ask(Arc::clone(member), until));
                 asking.push(Box::pin(async move { (number, answer.await) }));
             } else {

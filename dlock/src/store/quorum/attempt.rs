@@ -12,7 +12,8 @@ use super::ledger::Entry;
 use super::member::Asking;
 use super::members::{Members, majority};
 use super::quorum::Quorum;
-use crate::clock::{BootInstant, Instant};
+use super::rounds::TRIES;
+use crate::clock::{BootInstant, Instant, timeout_at};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::lease::margin;
@@ -21,6 +22,13 @@ use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Reply};
 use crate::store::Answer;
 use crate::token::ServerToken;
+
+/// How much longer than usual an answer may take of which others are to make up for.
+const HASTE: u32 = 4;
+/// By how much longer than the others the last members may take to answer, at least.
+const SLACK: Duration = Duration::from_millis(1);
+/// The same for members that have granted it, and are told the token.
+const LONG_SLACK: Duration = Duration::from_millis(20);
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -68,80 +76,68 @@ pub(super) struct Attempt {
     pub(super) key: LockKey,
     pub(super) id: HoldId,
     pub(super) lease: Duration,
-    count: Count,
+    pub(super) count: Count,
     pub(super) grants: Grants,
     /// Those that have not answered the acquire.
     pub(super) awaited: Members,
     pub(super) kept: bool,
+    /// How often it may still ask those again that have refused.
+    pub(super) tries: u32,
 }
 
-/// Asks all at once, or `first` one where somebody had it, and the rest if nobody has: who waits is not to occupy other
-/// members again and again, from which the holder may just be missing.
+/// Asks all members that answer at once; or the one where attempts meet `first`, and the rest if it grants: attempts that
+/// ask everybody share the members out among them, and all have to withdraw.
 pub(super) async fn attempt(
     quorum: &Arc<Quorum>,
     want: &Want,
-    first: Option<usize>,
+    meets: bool,
     deadline: Instant,
 ) -> Outcome {
+    let (slot, lease) = (want.key.slot(), want.entry.lease);
+    let fit = quorum.fit_majority(slot, deadline.min(Instant::now() + quorum.patience(lease)));
+    let fit = fit.await;
     let (sent, sent_at) = (Instant::now(), BootInstant::now());
-    let (members, lease) = (quorum.members.len(), want.entry.lease);
-    let until = deadline.min(sent + quorum.patience(lease));
-    let id = quorum.next_attempt();
-    let worth = quorum.worth_asking(sent_at);
-    let first = first.filter(|first| worth.has(*first));
-    let asked = first.map_or(worth, Members::only);
-    quorum.ledger.begin(&id, want.entry.clone(), asked, sent_at);
-    let mut attempt = Attempt {
-        quorum: Arc::clone(quorum),
-        key: want.key.clone(),
-        id,
-        lease,
-        count: Count::of(members),
-        grants: Grants::new(
-            members,
-            want.entry.mode == Mode::Write && want.key.kind().has_tokens(),
-        ),
-        awaited: Members::default(),
-        kept: false,
-    };
-    let (mut requests, mut rest) = (Requests::new(), worth);
-    if let Some(first) = first {
-        attempt.ask(&requests, &want.entry, asked, until);
-        if let Some(heard) = requests.next().await {
-            attempt.take(heard);
-        }
-        if attempt.count.no > 0 {
-            let took = Instant::now() - sent;
-            return Outcome::Lost {
-                held: true,
-                took,
-                holding: None,
-            };
-        }
-        rest.take(first);
-        quorum.ledger.ask_more(&attempt.id, rest);
-    }
-    let until = deadline.min(Instant::now() + quorum.patience(lease));
-    attempt.ask(&requests, &want.entry, rest, until);
+    let mut attempt = Attempt::new(quorum, want);
     for member in &quorum.members {
-        if !worth.has(member.number) {
+        if !fit.has(member.number) {
             attempt.count.failed(member.excuse());
         }
     }
-    let (requests, won) = attempt.follow(requests, deadline).await;
+    let mut requests = Requests::new();
+    let mut rest = fit;
+    if fit.count() < majority(quorum.members.len()) {
+        rest = Members::default();
+        attempt.count.spared = fit.count();
+    } else if let Some(first) = quorum.meeting_point(slot, fit).filter(|_| meets) {
+        rest.take(first);
+        attempt.ask(&requests, want, Members::only(first), deadline);
+        // One that is slow to answer today is not waited for.
+        let soon = sent + HASTE * (quorum.members[first].health.pace() + SLACK);
+        if let Ok(Some(heard)) = timeout_at(soon, requests.next()).await {
+            attempt.take(heard);
+        }
+        attempt.tries = if attempt.count.yes > 0 { TRIES } else { 0 };
+        if attempt.count.no > 0 {
+            return Outcome::Lost {
+                held: true,
+                took: Instant::now() - sent,
+                holding: None,
+            };
+        }
+    }
+    attempt.ask(&requests, want, rest, deadline);
+    let (requests, won) = attempt.follow(requests, want, deadline).await;
     if won && BootInstant::now() < sent_at + lease.saturating_sub(margin(lease)) {
         return attempt.win(requests, sent_at);
     }
-    let count = std::mem::replace(&mut attempt.count, Count::of(members));
+    let count = std::mem::replace(&mut attempt.count, Count::of(quorum.members.len()));
     let holding = attempt.grants.holding();
     attempt.lose(requests);
     if !won && count.is_answered() {
-        let (held, took) = (count.is_held(), Instant::now() - sent);
-        let holding = Some(holding);
         return Outcome::Lost {
-            held,
-            took,
-            holding,
+            held: count.is_held(),
+            took: Instant::now() - sent,
+            holding: Some(holding),
         };
     }
     let (error, hopeless) = count.into_error();
@@ -159,7 +155,7 @@ pub(super) fn acquire(id: &HoldId, entry: &Entry) -> Op {
     }
 }
 
-fn hear(
+pub(super) fn hear(
     asking: Asking<Result<Answer, Error>>,
     kind: fn(usize, Result<Answer, Error>) -> Heard,
 ) -> std::pin::Pin<Box<dyn Future<Output = Heard> + Send>> {
@@ -170,9 +166,31 @@ fn hear(
 }
 
 impl Attempt {
+    fn new(quorum: &Arc<Quorum>, want: &Want) -> Self {
+        let members = quorum.members.len();
+        let fences = want.entry.mode == Mode::Write && want.key.kind().has_tokens();
+        let id = quorum.next_attempt();
+        quorum
+            .ledger
+            .begin(&id, want.entry.clone(), BootInstant::now());
+        Self {
+            quorum: Arc::clone(quorum),
+            key: want.key.clone(),
+            id,
+            lease: want.entry.lease,
+            count: Count::of(members),
+            grants: Grants::new(members, fences),
+            awaited: Members::default(),
+            kept: false,
+            tries: 0,
+        }
+    }
+
     /// Asks these members for the lock.
-    fn ask(&mut self, requests: &Requests, entry: &Entry, members: Members, until: Instant) {
-        let op = acquire(&self.id, entry);
+    fn ask(&mut self, requests: &Requests, want: &Want, members: Members, deadline: Instant) {
+        self.quorum.ledger.ask(&self.id, members);
+        let until = deadline.min(Instant::now() + self.quorum.patience(self.lease));
+        let op = acquire(&self.id, &want.entry);
         for number in members.iter() {
             self.awaited.put(number);
             let asking = self.quorum.members[number].ask(&self.key, op.clone(), until);
@@ -180,27 +198,45 @@ impl Attempt {
         }
     }
 
-    /// Until it is decided; whether it has won. The other requests go on.
-    async fn follow(&mut self, mut requests: Requests, deadline: Instant) -> (Requests, bool) {
+    /// Until it is decided; whether it has won. The other requests go on. Once a majority has answered, and has not decided,
+    /// others want the lock as well: it waits for the rest no longer than it has waited for them, so that a member that is slow
+    /// or silent does not keep those that have granted it from everybody.
+    async fn follow(
+        &mut self,
+        mut requests: Requests,
+        want: &Want,
+        deadline: Instant,
+    ) -> (Requests, bool) {
         let majority = majority(self.quorum.members.len());
         let patience = self.quorum.patience(self.lease);
-        let mut second = None;
-        while let Some(heard) = requests.next().await {
+        let begun = Instant::now();
+        let (mut second, mut limit) = (None, deadline);
+        while let Ok(Some(heard)) = timeout_at(limit, requests.next()).await {
             let told = self.take(heard);
+            let now = Instant::now();
             if self.grants.token.is_some() {
-                if told.count() > 0 {
-                    second.get_or_insert_with(BootInstant::now);
+                if second.is_none() {
+                    second = Some(BootInstant::now());
+                    limit = deadline.min(now + HASTE * (now - begun + LONG_SLACK));
                 }
-                self.tell_token(&requests, told, deadline.min(Instant::now() + patience));
+                self.tell_token(&requests, told, deadline.min(now + patience));
                 if self.grants.remembering() >= majority {
                     if let Some(second) = second {
                         metrics::command("raise", second);
                     }
                     return (requests, true);
                 }
-            } else if self.count.is_vain() && self.count.is_answered() {
-                // Otherwise it would not be known whether there is a majority at all.
-                break;
+            } else if self.count.is_answered() {
+                // Without an answer of a majority it would not be known whether there is one at all.
+                let took = now - begun;
+                if !self.count.is_vain() {
+                    limit = limit.min(now + took + SLACK);
+                } else if self.tries == 0 || self.count.is_held() {
+                    break;
+                } else {
+                    self.ask_again(&requests, want, deadline);
+                    limit = deadline.min(now + took + LONG_SLACK);
+                }
             }
         }
         (requests, false)
@@ -240,23 +276,5 @@ impl Attempt {
                 Members::default()
             }
         }
-    }
-
-    /// The second round.
-    pub(super) fn tell_token(&self, requests: &Requests, told: Members, until: Instant) {
-        let Some(op) = self.raise() else {
-            return;
-        };
-        for number in told.iter() {
-            let asking = self.quorum.members[number].ask(&self.key, op.clone(), until);
-            requests.push(hear(asking, Heard::Raise));
-        }
-    }
-
-    /// What says the token, once there is one.
-    pub(super) fn raise(&self) -> Option<Op> {
-        let token = self.grants.token?;
-        let hold = self.id.clone();
-        Some(Op::Raise { hold, token })
     }
 }

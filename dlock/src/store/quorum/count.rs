@@ -12,6 +12,8 @@ pub(super) struct Count {
     /// Those that say no, and those that are known to have nothing to say yes to.
     pub(super) no: usize,
     failed: usize,
+    /// Those that would have answered, had there been a majority of them to ask.
+    pub(super) spared: usize,
     /// Why those failed, preferably with reason.
     last: Option<Error>,
     /// How many have refused for a reason that no waiting removes.
@@ -25,6 +27,7 @@ impl Count {
             yes: 0,
             no: 0,
             failed: 0,
+            spared: 0,
             last: None,
             hopeless: 0,
         }
@@ -70,13 +73,26 @@ impl Count {
 
     /// Why there is no majority, and whether it is no use to try again.
     pub(super) fn into_error(self) -> (Error, bool) {
-        let (answered, majority) = (self.yes + self.no, self.majority());
+        let answered = self.yes + self.no + self.spared;
+        self.explain(&format!("{answered} of"), "answered in time", "")
+    }
+
+    /// Why it is not known whether a majority has released a hold.
+    pub(super) fn into_release_error(self) -> Error {
+        let confirmed = format!("the release is unconfirmed: {} of", self.yes);
+        let then = ". The client goes on telling the others; where it cannot, the hold ends there with its lease";
+        let (error, _) = self.explain(&confirmed, "confirmed it in time", then);
+        error
+    }
+
+    fn explain(self, how_many: &str, did: &str, then: &str) -> (Error, bool) {
+        let majority = self.majority();
         let vain = self.members - self.hopeless < majority;
         match self.last {
             Some(error) if vain => (error, true),
             last => {
                 let message = format!(
-                    "{answered} of {} servers of the quorum answered in time, and {majority} have to",
+                    "{how_many} {} servers of the quorum {did}, and {majority} have to{then}",
                     self.members
                 );
                 // Silence may mean that there was too little time.
@@ -102,7 +118,7 @@ impl Count {
 #[cfg(test)]
 mod tests {
     use super::Count;
-    use crate::error::{Error, ErrorKind};
+    use crate::error::{Error, ErrorKind, Step};
 
     fn error(kind: ErrorKind) -> Error {
         Error::new(kind, "why")
@@ -134,6 +150,21 @@ mod tests {
         let (error, hopeless) = count.into_error();
         assert!(error.is_unavailable() && !hopeless);
         assert!(error.to_string().starts_with("2 of 5 servers"), "{error}");
+    }
+
+    #[test]
+    fn the_error_of_a_release_says_what_is_unconfirmed() {
+        let mut count = Count::of(3);
+        count.yes = 1;
+        count.failed(error(ErrorKind::Timeout(Step::Request)));
+        let error = count.into_release_error();
+        let text = error.to_string();
+        assert!(error.is_timeout());
+        assert!(
+            text.starts_with("the release is unconfirmed: 1 of 3 servers"),
+            "{text}"
+        );
+        assert!(text.contains("ends there with its lease"), "{text}");
     }
 
     #[test]

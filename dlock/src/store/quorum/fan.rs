@@ -1,20 +1,24 @@
 //! One operation on a hold, told to all members that may have it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::count::Count;
 use super::member::Asking;
-use super::members::Members;
+use super::members::{Members, majority};
 use super::quorum::ORIGIN;
 use super::quorum::Quorum;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant, timeout_at};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Reply};
 use crate::store::Answer;
+
+/// How often to look whether those that have not answered are down.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Requests under way, and what they have come to so far.
 pub(super) struct Fan {
@@ -27,6 +31,10 @@ pub(super) struct Fan {
     pub(super) silent: Members,
     /// Those that have it no more.
     pub(super) without: Members,
+    /// How many have answered that they do not have it, although they had.
+    denied: usize,
+    /// Those that may never have had it.
+    pub(super) doubtful: Members,
     /// Whether what is told ends the hold.
     ends: bool,
     pub(super) sent_at: BootInstant,
@@ -42,6 +50,8 @@ impl Fan {
             count: Count::of(quorum.members.len()),
             silent: Members::default(),
             without: Members::default(),
+            denied: 0,
+            doubtful: Members::default(),
             ends,
             sent_at: BootInstant::now(),
         }
@@ -79,6 +89,7 @@ impl Fan {
                     self.count.yes += 1;
                 } else {
                     self.count.no += 1;
+                    self.denied += usize::from(!self.doubtful.has(member));
                     self.without.put(member);
                 }
             }
@@ -96,10 +107,28 @@ impl Fan {
             if self.count.is_no() {
                 return Some(Reply::Gone);
             }
-            if !self.hear().await {
-                return None;
+            let look = Instant::now() + LOOK;
+            match timeout_at(look, self.hear()).await {
+                Ok(false) => return self.is_over().then_some(Reply::Done),
+                Err(_) if self.is_over() && self.silent_are_down() => return Some(Reply::Done),
+                Ok(true) | Err(_) => {}
             }
         }
+    }
+
+    /// Whether an end has reached so many that the others are no majority, and none has denied the hold: its holder knows from
+    /// its own lease that it had it.
+    fn is_over(&self) -> bool {
+        self.ends
+            && self.denied == 0
+            && self.count.yes > 0
+            && self.silent.count() < majority(self.quorum.members.len())
+    }
+
+    fn silent_are_down(&self) -> bool {
+        let slot = self.key.slot();
+        let mut silent = self.silent.iter();
+        silent.all(|number| !self.quorum.members[number].is_fit(slot))
     }
 
     /// The answer of the quorum.
@@ -108,6 +137,7 @@ impl Fan {
         let count = std::mem::replace(&mut self.count, Count::of(members));
         match reply {
             Some(reply) => Ok(answer(reply, self.sent_at)),
+            None if self.ends => Err(count.into_release_error()),
             None => Err(count.into_error().0),
         }
     }

@@ -41,6 +41,8 @@ impl Grants {
     /// A member has granted; to whom the token has to be told now.
     pub(super) fn granted(&mut self, member: usize, token: ServerToken, count: &Count) -> Members {
         self.tokens[member] = Some(token);
+        self.refused.take(member);
+        self.holding.take(member);
         let mut behind = Members::default();
         if self.token.is_none() && count.is_yes() {
             self.token = self.tokens.iter().flatten().max().copied();
@@ -85,6 +87,12 @@ impl Grants {
         } else {
             Members::default()
         }
+    }
+
+    /// Those where others hold, to be asked once more.
+    pub(super) fn take_holding(&mut self) -> Members {
+        self.refused = Members::default();
+        std::mem::take(&mut self.holding)
     }
 
     /// Those where others hold.
@@ -143,6 +151,14 @@ mod tests {
         let (told, grants) = play(true, &[7, 9, 8, 6, 10]);
         assert_eq!(told, [vec![], vec![], vec![0, 2], vec![3], vec![]]);
         assert_eq!(grants.token, Some(ServerToken::new(9)));
+        assert_eq!(grants.remembering(), 2);
+    }
+
+    /// The two may be replaced by empty servers.
+    #[test]
+    fn who_is_behind_is_told_although_two_have_named_the_same() {
+        let (told, grants) = play(true, &[7, 9, 9]);
+        assert_eq!(told, [vec![], vec![], vec![0]]);
         assert_eq!(grants.remembering(), 2);
     }
 

@@ -1,60 +1,82 @@
-//! Whether a member answers.
+//! Whether a member answers, and over which connections it has said who it is.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::clock::BootInstant;
+use crate::random::{HashMap, HashSet};
+use crate::store::{Link, RedisNodeId};
+use crate::sync::Mutex;
 
-/// How long a member is asked everything although it does not answer: it may just be slow.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How often one is tried that has been silent for longer.
-const PROBE: Duration = Duration::from_millis(100);
+/// By how much one answer changes what is expected of the next.
+const WEIGHT: u64 = 8;
 
-/// Since when a member has been silent. One that is down is not sent what it would have to be told to forget when it
-/// returns, nor does every request wait for it.
+/// What is known of a member's connections. A connection is fit if the server at its end has proved to be no other
+/// member's, and has not been silent since it answered last.
 #[derive(Debug, Default)]
 pub(super) struct Health {
-    /// Boot clock, ns; 0 while it answers.
-    silent_since: AtomicU64,
-    /// Boot clock, ns: when it is tried next.
-    next_probe: AtomicU64,
+    links: Mutex<Links>,
+    /// How long it takes to answer, as a rule, in µs; 0 before the first answer.
+    pace: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Links {
+    /// For each server, the connection over which it has said who it is, and whether it answers.
+    proven: HashMap<RedisNodeId, (Link, bool)>,
+    /// The servers that a task asks now.
+    probed: HashSet<RedisNodeId>,
 }
 
 impl Health {
-    /// Whether it had been silent.
-    pub(super) fn answered(&self) -> bool {
-        let was_silent = self.silent_since.load(Ordering::Relaxed) != 0;
-        if was_silent {
-            self.silent_since.store(0, Ordering::Relaxed);
+    pub(super) fn is_fit(&self, link: Link) -> bool {
+        self.links.lock().proven.get(&link.node) == Some(&(link, true))
+    }
+
+    /// Whether the server at the end of this has said who it is.
+    pub(super) fn is_proven(&self, link: Link) -> bool {
+        let links = self.links.lock();
+        let proven = links.proven.get(&link.node);
+        proven.is_some_and(|(proven, _)| *proven == link)
+    }
+
+    /// The server has said who it is.
+    pub(super) fn prove(&self, link: Link) {
+        self.links.lock().proven.insert(link.node, (link, true));
+    }
+
+    /// A request over this was not answered.
+    pub(super) fn fell_silent(&self, link: Link) {
+        if let Some((proven, answers)) = self.links.lock().proven.get_mut(&link.node)
+            && *proven == link
+        {
+            *answers = false;
         }
-        was_silent
     }
 
-    pub(super) fn failed(&self, now: BootInstant) {
-        let now = now.as_nanos().max(1);
-        let _ = self
-            .silent_since
-            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    /// A task is about to ask this server; whether none does so already.
+    pub(super) fn begin_probing(&self, node: RedisNodeId) -> bool {
+        self.links.lock().probed.insert(node)
     }
 
-    /// Whether it has not answered for so long that there is no use in asking.
-    pub(super) fn is_down(&self, now: BootInstant) -> bool {
-        let since = self.silent_since.load(Ordering::Relaxed);
-        since != 0 && now.since(BootInstant::from_nanos(since)) >= PATIENCE
+    pub(super) fn end_probing(&self, node: RedisNodeId) {
+        self.links.lock().probed.remove(&node);
     }
 
-    /// Whether to ask now: always, or now and then if it is down.
-    pub(super) fn is_worth_asking(&self, now: BootInstant) -> bool {
-        if !self.is_down(now) {
-            return true;
-        }
-        let next = self.next_probe.load(Ordering::Relaxed);
-        let after = (now + PROBE).as_nanos();
-        next <= now.as_nanos()
-            && self
-                .next_probe
-                .compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
+    /// An answer took so long.
+    pub(super) fn took(&self, time: Duration) {
+        let micros = u64::try_from(time.as_micros())
+            .unwrap_or(u64::MAX / WEIGHT)
+            .max(1);
+        let pace = match self.pace.load(Ordering::Relaxed) {
+            0 => micros,
+            pace => (pace * (WEIGHT - 1) + micros) / WEIGHT,
+        };
+        self.pace.store(pace.max(1), Ordering::Relaxed);
+    }
+
+    /// How long an answer takes as a rule.
+    pub(super) fn pace(&self) -> Duration {
+        Duration::from_micros(self.pace.load(Ordering::Relaxed))
     }
 }
 
@@ -63,22 +85,18 @@ mod tests {
     use std::time::Duration;
 
     use super::Health;
-    use crate::clock::BootInstant;
-
-    fn at(millis: u64) -> BootInstant {
-        BootInstant::from_nanos(1) + Duration::from_millis(millis)
-    }
 
     #[test]
-    fn a_silent_member_is_tried_now_and_then() {
+    fn the_pace_follows_the_answers() {
         let health = Health::default();
-        health.failed(at(0));
-        health.failed(at(900));
-        assert!(health.is_worth_asking(at(999)));
-        assert!(health.is_worth_asking(at(1_000)));
-        assert!(!health.is_worth_asking(at(1_050)));
-        assert!(health.is_worth_asking(at(1_100)));
-        health.answered();
-        assert!(health.is_worth_asking(at(1_101)) && health.is_worth_asking(at(1_101)));
+        assert_eq!(health.pace(), Duration::ZERO);
+        health.took(Duration::from_millis(8));
+        assert_eq!(health.pace(), Duration::from_millis(8));
+        health.took(Duration::from_millis(16));
+        assert_eq!(health.pace(), Duration::from_millis(9));
+        for _ in 0..100 {
+            health.took(Duration::from_millis(1));
+        }
+        assert!(health.pace() < Duration::from_millis(2));
     }
 }

@@ -86,9 +86,8 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// An attempt begins, and asks these.
-    pub(super) fn begin(&self, id: &HoldId, mut entry: Entry, members: Members, now: BootInstant) {
-        entry.ask_all(members);
+    /// An attempt begins.
+    pub(super) fn begin(&self, id: &HoldId, mut entry: Entry, now: BootInstant) {
         entry.until = now + 2 * entry.lease;
         let mut entries = self.entries.lock();
         if entries.len() >= CROWD && entries.len() == entries.capacity() {
@@ -98,8 +97,8 @@ impl Ledger {
         entries.insert(id.clone(), entry);
     }
 
-    /// An attempt asks these, too.
-    pub(super) fn ask_more(&self, id: &HoldId, members: Members) {
+    /// An attempt asks these.
+    pub(super) fn ask(&self, id: &HoldId, members: Members) {
         if let Some(entry) = self.entries.lock().get_mut(id) {
             entry.ask_all(members);
         }

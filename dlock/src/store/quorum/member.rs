@@ -6,13 +6,18 @@ use std::sync::{Arc, OnceLock};
 
 use super::health::Health;
 use super::outbox::Outbox;
-use super::server::Server;
-use crate::clock::{BootInstant, Instant};
+use super::quorum::SHORTEST;
+use super::roster::Roster;
+use super::server::{Server, memory_answer};
+use crate::clock::Instant;
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::{Answer, ScriptLoad};
 use crate::sync::Mutex;
+
+/// How many times as long as usual an answer has to take for its server to count as silent.
+const HASTE: u32 = 4;
 
 /// A request on its way to a member, on which nobody's future depends.
 pub(super) type Asking<T> = Pin<Box<dyn Future<Output = (usize, T)> + Send>>;
@@ -24,6 +29,7 @@ pub(super) struct Member {
     /// Nothing before it has been reached for the first time.
     server: OnceLock<Server>,
     pub(super) health: Health,
+    pub(super) roster: Arc<Roster>,
     /// Why it did not answer last.
     trouble: Mutex<Option<Error>>,
     pub(super) outbox: Outbox,
@@ -31,11 +37,12 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(number: usize) -> Self {
+    pub(super) fn new(number: usize, roster: &Arc<Roster>) -> Self {
         Self {
             number,
             server: OnceLock::new(),
             health: Health::default(),
+            roster: Arc::clone(roster),
             trouble: Mutex::default(),
             outbox: Outbox::default(),
             closed: AtomicBool::new(false),
@@ -61,32 +68,52 @@ impl Member {
         self.trouble.lock().clone().unwrap_or_else(never_reached)
     }
 
-    /// Whether it is worth sending something to it that it would have to be told to forget.
-    pub(super) fn is_worth_asking(&self, now: BootInstant) -> bool {
-        self.server().is_some() && self.health.is_worth_asking(now)
+    /// It does not answer.
+    pub(super) fn in_trouble(&self, error: Error) {
+        let mut trouble = self.trouble.lock();
+        // Silence, for which the time may just have been too short, tells less than what was known.
+        if trouble.is_none() || !error.is_timeout() {
+            *trouble = Some(error);
+        }
+    }
+
+    /// It answers again.
+    pub(super) fn recovered(&self) {
+        *self.trouble.lock() = None;
     }
 
     /// Carries out an operation there, and takes until `until` at most.
     pub(super) async fn call(
-        &self,
+        self: &Arc<Self>,
         key: &LockKey,
         op: &Op,
         until: Instant,
     ) -> Result<Answer, Error> {
-        let server = self.server().ok_or_else(never_reached)?;
-        let outcome = server.call(key, op, until).await;
+        let store = match self.server().ok_or_else(never_reached)? {
+            Server::Memory(store) => return Ok(memory_answer(store, key, op)),
+            Server::Redis(store) => store,
+        };
+        let (slot, link, sent) = (key.slot(), store.link(key.slot()), Instant::now());
+        let outcome = store.call(key, op, until).await;
         match &outcome {
             Err(error) if is_silence(error) => {
-                self.health.failed(BootInstant::now());
-                let mut trouble = self.trouble.lock();
-                // Silence, for which the time may just have been too short, tells less than what was known.
-                if trouble.is_none() || !error.is_timeout() {
-                    *trouble = Some(error.clone());
+                // So little time says nothing about the server.
+                if until >= sent + SHORTEST.max(HASTE * self.health.pace()) {
+                    self.in_trouble(error.clone());
+                    if let Some(link) = link {
+                        self.health.fell_silent(link);
+                    }
+                    self.probe(store.node_of(slot), slot);
                 }
             }
-            _ => {
-                if self.health.answered() {
-                    *self.trouble.lock() = None;
+            Err(_) => {}
+            Ok(_) => {
+                self.health.took(Instant::now() - sent);
+                let is_same = link == store.link(slot);
+                if counts(op) && !(is_same && link.is_some_and(|link| self.health.is_proven(link)))
+                {
+                    self.probe(store.node_of(slot), slot);
+                    return Err(not_proven());
                 }
             }
         }
@@ -116,6 +143,7 @@ impl Member {
 
     pub(super) async fn shutdown(&self) {
         self.closed.store(true, Ordering::Release);
+        self.roster.changed.notify_waiters();
         if let Some(server) = self.server() {
             server.shutdown().await;
         }
@@ -125,6 +153,18 @@ impl Member {
 /// Whether an error says that a server did not answer, rather than what.
 fn is_silence(error: &Error) -> bool {
     (error.is_unavailable() || error.is_timeout()) && !error.is_deferred()
+}
+
+/// Whether the answer to an operation says that this member has the hold, so that it has to come from no other's server.
+fn counts(op: &Op) -> bool {
+    matches!(op, Op::Acquire { .. } | Op::Renew { .. } | Op::Raise { .. })
+}
+
+fn not_proven() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "the connection to the server was made anew, and it has not said yet which server it leads to",
+    )
 }
 
 fn never_reached() -> Error {

@@ -47,6 +47,11 @@ impl Members {
         Self(self.0 | others.0)
     }
 
+    /// Those that are in both.
+    pub(super) fn common(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+
     pub(super) fn count(self) -> usize {
         self.0.count_ones() as usize
     }

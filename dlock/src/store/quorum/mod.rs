@@ -8,8 +8,9 @@
 //! | outbox | what a member has still to be told although nobody waits for that |
 //! | ledger | at which members a hold of this client may be recorded |
 //!
-//! `attempt` acquires, with the second round of `Op::Raise` in `grants`; `fan` is the way of all that is told about a hold,
-//! `renewal` and `release` what its answers mean. `ask` has the questions.
+//! `attempt` acquires, with its further rounds in `rounds` and what they come to in `grants`; `fan` is the way of all that is told about a hold,
+//! `renewal` and `release` what its answers mean. `ask` has the questions; `probe` asks members that are down, and `roster` makes
+//! sure that no two are the same.
 //! Called by the store; knows the other two stores and no `Store`.
 
 mod aftermath;
@@ -26,6 +27,7 @@ mod merge;
 mod open;
 mod outbox;
 mod pauses;
+mod probe;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its main noun"
@@ -33,6 +35,8 @@ mod pauses;
 mod quorum;
 mod release;
 mod renewal;
+mod roster;
+mod rounds;
 mod server;
 mod store;
 mod tries;

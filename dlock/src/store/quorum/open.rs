@@ -1,14 +1,17 @@
 //! Finding the members.
 
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 
 use super::count::Count;
 use super::member::Member;
 use super::quorum::Quorum;
+use super::roster::Roster;
 use super::server::Server;
 use crate::clock::{Instant, sleep, timeout_at};
 use crate::error::Error;
@@ -38,8 +41,9 @@ pub(super) async fn open(
     (deadline, grace): (Instant, Duration),
     response_timeout: Duration,
 ) -> Result<Arc<Quorum>, Error> {
+    let roster = Arc::new(Roster::of(sites.len()));
     let members: Box<[_]> = (0..sites.len())
-        .map(|number| Arc::new(Member::new(number)))
+        .map(|number| Arc::new(Member::new(number, &roster)))
         .collect();
     let mut count = Count::of(members.len());
     let (mut elsewhere, mut reaching) = (Vec::new(), FuturesUnordered::new());
@@ -51,20 +55,15 @@ pub(super) async fn open(
             }
             Site::Redis(options) => {
                 elsewhere.push((member, options.clone()));
-                reaching.push(async move {
-                    let reached = RedisStore::connect(*options, client, deadline).await;
-                    (member, reached)
-                });
+                reaching
+                    .push(async move { reach(member, *options, client, (deadline, grace)).await });
             }
         }
     }
     let mut until = deadline + grace;
-    while let Ok(Some((member, reached))) = timeout_at(until, reaching.next()).await {
+    while let Ok(Some(reached)) = timeout_at(until, reaching.next()).await {
         match reached {
-            Ok(store) => {
-                member.begin(Server::Redis(store));
-                count.yes += 1;
-            }
+            Ok(()) => count.yes += 1,
             Err(error) if error.is_unavailable() || error.is_timeout() => count.failed(error),
             // What somebody has to mend had better be known at the start.
             Err(error) => return Err(error),
@@ -80,26 +79,67 @@ pub(super) async fn open(
     for (member, options) in elsewhere {
         if member.server().is_none() {
             let member = Arc::downgrade(member);
-            Place::own().spawn(reach(member, options, client.clone()));
+            Place::own().spawn(reach_later(member, options, client.clone()));
         }
     }
     // A name of its own for attempts: no hold is called by that of the client.
     let name = client.as_str().split('/').next().unwrap_or_default();
     let attempts = ClientId::new(name);
-    Ok(Arc::new(Quorum::new(members, attempts, response_timeout)))
+    Ok(Arc::new(Quorum::new(
+        (members, roster),
+        attempts,
+        response_timeout,
+    )))
+}
+
+/// Connects to a member, and makes sure that it is no other member.
+async fn reach(
+    member: &Member,
+    options: RedisOptions,
+    client: &ClientId,
+    (deadline, grace): (Instant, Duration),
+) -> Result<(), Error> {
+    let seeds = options.clone();
+    let connecting = async {
+        let store = RedisStore::connect(options, client, deadline).await?;
+        member.admit(&store, deadline).await?;
+        member.begin(Server::Redis(store));
+        Ok(())
+    };
+    // A replica is none that locks can be on, and may be that of another member.
+    let doubting = async {
+        sleep(grace / 2).await;
+        let found = RedisStore::identify_seeds(seeds, client, Instant::now() + grace).await;
+        let mut found = found.into_iter();
+        found.try_for_each(|(_, marks)| member.roster.check(member.number, &marks))
+    };
+    match select(pin!(connecting), pin!(doubting)).await {
+        Either::Left((reached, _)) => reached,
+        Either::Right((Err(error), _)) => Err(error),
+        Either::Right((Ok(()), connecting)) => connecting.await,
+    }
 }
 
 /// Tries until the member is there, or nobody wants it any more.
-async fn reach(member: Weak<Member>, options: Box<RedisOptions>, client: ClientId) {
+async fn reach_later(member: Weak<Member>, options: Box<RedisOptions>, client: ClientId) {
     loop {
         let deadline = Instant::now() + ROUND;
         let reached = RedisStore::connect((*options).clone(), &client, deadline).await;
         let Some(member) = member.upgrade().filter(|member| !member.is_closed()) else {
             return;
         };
-        if let Ok(store) = reached {
-            member.begin(Server::Redis(store));
-            return;
+        let admitted = match &reached {
+            Ok(store) => member.admit(store, Instant::now() + PAUSE).await,
+            Err(error) => Err(error.clone()),
+        };
+        match (reached, admitted) {
+            (Ok(store), Ok(())) => {
+                member.begin(Server::Redis(store));
+                member.roster.changed.notify_waiters();
+                return;
+            }
+            (_, Err(error)) => member.in_trouble(error),
+            (Err(_), Ok(())) => {}
         }
         drop(member);
         sleep(PAUSE).await;

@@ -1,5 +1,6 @@
 //! What a member has still to be told although nobody waits for that.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::Notify;
 
 use super::member::Member;
-use crate::clock::{BootInstant, Instant, sleep};
+use crate::clock::{BootInstant, Instant, sleep, timeout_at};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Op};
 use crate::random::{self, HashMap};
@@ -19,6 +20,11 @@ const ABREAST: usize = 64;
 /// How many letters there may be for another one about a token to be kept: a clock that is an hour ahead makes them last for an
 /// hour if the member is away for so long.
 const TOKENS: usize = 10_000;
+/// How many letters there may be: one about the end of a hold is not kept beyond that, and the hold stays until its lease
+/// ends there.
+const MOST: usize = 100_000;
+/// From how many on those that cannot matter any more are looked for.
+const CROWD: usize = 1_000;
 /// How long one try may take.
 const TRY: Duration = Duration::from_secs(1);
 /// Between tries.
@@ -54,14 +60,30 @@ struct Letters {
     waiting: HashMap<About, Letter>,
     /// Whether a task delivers them.
     running: bool,
+    /// Whether that waits for the member to answer again.
+    stuck: bool,
+    /// When the last of them cannot matter any more.
+    until: Option<BootInstant>,
+    /// From how many on those that cannot matter any more are looked for.
+    crowd: usize,
 }
 
 impl Letters {
     fn put(&mut self, about: About, mut letter: Letter) {
-        let is_new = || !self.waiting.contains_key(&about);
-        if matches!(about, About::Token(_)) && self.waiting.len() >= TOKENS && is_new() {
+        let room = if matches!(about, About::Token(_)) {
+            TOKENS
+        } else {
+            MOST
+        };
+        if self.waiting.len() >= room && !self.waiting.contains_key(&about) {
             return;
         }
+        if self.waiting.len() >= self.crowd {
+            let now = BootInstant::now();
+            self.waiting.retain(|_, letter| letter.until > now);
+            self.crowd = CROWD.max(2 * self.waiting.len());
+        }
+        self.until = self.until.max(Some(letter.until));
         if let Some(other) = self.waiting.get_mut(&about)
             && let (Op::Raise { token: known, .. }, Op::Raise { token, .. }) =
                 (&other.op, &letter.op)
@@ -80,10 +102,11 @@ impl Letters {
     fn put_back(&mut self, about: About, letter: Letter) {
         if let Some(newer) = self.waiting.remove(&about) {
             // One that came meanwhile knows better, unless it is about a smaller token.
+            self.until = self.until.max(Some(letter.until));
             self.waiting.insert(about.clone(), letter);
             self.put(about, newer);
         } else {
-            self.waiting.insert(about, letter);
+            self.put(about, letter);
         }
     }
 }
@@ -101,32 +124,46 @@ impl Member {
     /// Completes when nothing is left to tell that could be told now.
     pub(super) async fn delivered(&self) {
         loop {
-            let delivered = self.outbox.delivered.notified();
-            if !self.outbox.letters.lock().running || self.health.is_down(BootInstant::now()) {
-                return;
+            let mut delivered = pin!(self.outbox.delivered.notified());
+            delivered.as_mut().enable();
+            {
+                let letters = self.outbox.letters.lock();
+                if !letters.running || letters.stuck {
+                    return;
+                }
             }
             delivered.await;
         }
+    }
+
+    /// All letters, or none if nothing is left to do.
+    fn collect(&self) -> HashMap<About, Letter> {
+        let mut letters = self.outbox.letters.lock();
+        letters.stuck = false;
+        if self.is_closed() {
+            letters.waiting.clear();
+        }
+        letters.running = !letters.waiting.is_empty();
+        letters.until = None;
+        std::mem::take(&mut letters.waiting)
+    }
+
+    /// These could not be delivered. By when they cannot matter any more.
+    fn take_back(&self, left: Vec<(About, Letter)>) -> Option<BootInstant> {
+        let mut letters = self.outbox.letters.lock();
+        for (about, letter) in left {
+            letters.put_back(about, letter);
+        }
+        letters.stuck = true;
+        letters.until
     }
 }
 
 async fn deliver(member: Arc<Member>) {
     loop {
-        let letters = {
-            let mut letters = member.outbox.letters.lock();
-            let now = BootInstant::now();
-            letters
-                .waiting
-                .retain(|_, letter| letter.until > now && !member.is_closed());
-            letters.running = !letters.waiting.is_empty();
-            match letters.waiting.keys().next().cloned() {
-                // One is enough to find out whether it has come back.
-                Some(first) if member.health.is_down(now) => {
-                    letters.waiting.remove_entry(&first).into_iter().collect()
-                }
-                _ => std::mem::take(&mut letters.waiting),
-            }
-        };
+        let mut changed = pin!(member.roster.changed.notified());
+        changed.as_mut().enable();
+        let letters = member.collect();
         if letters.is_empty() {
             member.outbox.delivered.notify_waiters();
             return;
@@ -134,6 +171,13 @@ async fn deliver(member: Arc<Member>) {
         let told = stream::iter(letters).map(|(about, letter)| {
             let member = &member;
             async move {
+                if letter.until <= BootInstant::now() {
+                    return None;
+                }
+                // It would wait for a connection there, and all behind it.
+                if !member.is_fit(letter.key.slot()) {
+                    return Some((about, letter));
+                }
                 let until = Instant::now() + TRY;
                 let outcome = member.call(&letter.key, &letter.op, until).await;
                 outcome.is_err().then_some((about, letter))
@@ -147,13 +191,17 @@ async fn deliver(member: Arc<Member>) {
         if left.is_empty() {
             continue;
         }
+        let is_refused = left
+            .iter()
+            .any(|(_, letter)| member.is_fit(letter.key.slot()));
+        let until = member.take_back(left);
         member.outbox.delivered.notify_waiters();
-        {
-            let mut letters = member.outbox.letters.lock();
-            for (about, letter) in left {
-                letters.put_back(about, letter);
-            }
+        if is_refused {
+            // It answers, and does not do what it is told: because it loads its data, perhaps.
+            sleep(Duration::from_millis(random::u64(PAUSE))).await;
+        } else if let Some(until) = until {
+            let left = until.since(BootInstant::now());
+            let _ = timeout_at(Instant::now() + left, changed).await;
         }
-        sleep(Duration::from_millis(random::u64(PAUSE))).await;
     }
 }

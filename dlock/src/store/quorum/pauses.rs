@@ -17,6 +17,8 @@ const HIGHEST: u8 = 6;
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The longest pause: no waiter sleeps for longer than a heartbeat.
 const LONGEST: Duration = Duration::from_millis(250);
+/// After how many acquires in a row that met nobody a lock counts as wanted by this client alone.
+const CROWD: u8 = 8;
 /// Locks with this many slots between them share what was learnt.
 const PLACES: usize = 256;
 
@@ -30,6 +32,8 @@ pub(super) struct Pauses {
 #[derive(Debug, Default)]
 struct Place {
     collisions: AtomicU8,
+    /// How many more acquires without a contender it takes until none is expected.
+    crowd: AtomicU8,
     /// The members where somebody was seen to hold when a majority was held.
     holding: AtomicU32,
 }
@@ -45,19 +49,34 @@ impl Pauses {
         &self.places[usize::from(slot.as_u16()) % PLACES]
     }
 
-    /// Where a waiter looks first: one of those where somebody held; each majority has one of them.
-    pub(super) fn look_first(&self, slot: Slot) -> Option<usize> {
-        let holding = Members::from_bits(self.of(slot).holding.load(Ordering::Relaxed));
-        let count = holding.count() as u64;
-        let drawn = (count > 0).then(|| random::u64(0..count))?;
-        holding.iter().nth(usize::try_from(drawn).unwrap_or(0))
+    /// Whether others are likely to want the lock at the same time.
+    pub(super) fn is_crowded(&self, slot: Slot) -> bool {
+        self.of(slot).crowd.load(Ordering::Relaxed) > 0
     }
 
-    /// Where somebody holds, as all have been asked.
-    pub(super) fn saw_holding(&self, slot: Slot, holding: Members) {
-        self.of(slot)
-            .holding
-            .store(holding.bits(), Ordering::Relaxed);
+    /// Where somebody held when all were asked: each majority has one of them. Nothing if that is not known.
+    pub(super) fn holding(&self, slot: Slot) -> Members {
+        Members::from_bits(self.of(slot).holding.load(Ordering::Relaxed))
+    }
+
+    /// An attempt has met others: one that holds the lock, at these members if all were asked, or some that want it.
+    pub(super) fn met(&self, slot: Slot, held: bool, holding: Option<Members>) {
+        let place = self.of(slot);
+        place.crowd.store(CROWD, Ordering::Relaxed);
+        if holding.is_some() || !held {
+            let bits = holding.unwrap_or_default().bits();
+            place.holding.store(bits, Ordering::Relaxed);
+        }
+    }
+
+    /// An attempt has won.
+    pub(super) fn won(&self, slot: Slot) {
+        self.calm(slot);
+        let crowd = &self.of(slot).crowd;
+        let left = crowd.load(Ordering::Relaxed);
+        if left > 0 {
+            crowd.store(left - 1, Ordering::Relaxed);
+        }
     }
 
     /// After an attempt that took so long and met others.
@@ -79,7 +98,7 @@ impl Pauses {
     }
 
     /// Somebody has got it.
-    pub(super) fn calm(&self, slot: Slot) {
+    fn calm(&self, slot: Slot) {
         let before = &self.of(slot).collisions;
         let collisions = before.load(Ordering::Relaxed);
         if collisions > 0 {

@@ -1,22 +1,30 @@
 //! What all that is asked of one quorum has in common.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::ledger::Ledger;
 use super::member::Member;
-use super::members::Members;
+use super::members::{Members, majority};
 use super::outbox::{About, Letter};
 use super::pauses::Pauses;
-use crate::clock::{BootInstant, sleep};
+use super::roster::Roster;
+use crate::clock::{BootInstant, Instant, sleep, timeout_at};
 use crate::key::LockKey;
 use crate::protocol::{ClientId, HoldId, Op, Stray, validity};
+use crate::slot::Slot;
 use crate::store::Origin;
 use crate::tasks::Place;
 
 /// The shortest time that a member is given to answer.
-const SHORTEST: Duration = Duration::from_millis(20);
+pub(super) const SHORTEST: Duration = Duration::from_millis(20);
+
+/// How many times as long as the fastest a member may take to answer to be asked before the others.
+const SLOW: u32 = 4;
+/// How much more it may take in any case.
+const SLACK: Duration = Duration::from_millis(5);
 
 /// For how long a member that is away is to be told a token that is ahead of the clocks.
 const LONGEST_AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
@@ -36,11 +44,12 @@ pub(super) struct Quorum {
     pub(super) response_timeout: Duration,
     /// By how much members' clocks were seen to disagree at most, in µs.
     apart: AtomicU64,
+    pub(super) roster: Arc<Roster>,
 }
 
 impl Quorum {
     pub(super) fn new(
-        members: Box<[Arc<Member>]>,
+        (members, roster): (Box<[Arc<Member>]>, Arc<Roster>),
         client: ClientId,
         response_timeout: Duration,
     ) -> Self {
@@ -52,6 +61,7 @@ impl Quorum {
             pauses: Pauses::new(),
             response_timeout,
             apart: AtomicU64::new(0),
+            roster,
         }
     }
 
@@ -65,15 +75,43 @@ impl Quorum {
         (lease / 50).max(SHORTEST).min(self.response_timeout)
     }
 
-    /// Those whom it makes sense to ask now.
-    pub(super) fn worth_asking(&self, now: BootInstant) -> Members {
-        let mut worth = Members::default();
+    /// The members that answer, about a slot.
+    pub(super) fn fit(&self, slot: Slot) -> Members {
+        let mut fit = Members::default();
         for member in &self.members {
-            if member.is_worth_asking(now) {
-                worth.put(member.number);
+            if member.is_fit(slot) {
+                fit.put(member.number);
             }
         }
-        worth
+        fit
+    }
+
+    /// The same, as soon as they are a majority, or at `until`.
+    pub(super) async fn fit_majority(&self, slot: Slot, until: Instant) -> Members {
+        loop {
+            let mut changed = pin!(self.roster.changed.notified());
+            changed.as_mut().enable();
+            let fit = self.fit(slot);
+            if fit.count() >= majority(self.members.len())
+                || timeout_at(until, changed).await.is_err()
+            {
+                return fit;
+            }
+        }
+    }
+
+    /// The member that attempts on a lock ask before all others, so that only one of them goes on: the first one that answers
+    /// as fast as the others do. While the lock is held, one that is known to have the hold: a member that came back empty
+    /// is left alone, so that the holder finds it free.
+    pub(super) fn meeting_point(&self, slot: Slot, fit: Members) -> Option<usize> {
+        let known = fit.common(self.pauses.holding(slot));
+        let all = if known.count() > 0 { known } else { fit };
+        let pace = |number: usize| self.members[number].health.pace();
+        let fastest = fit.iter().map(pace).min()?;
+        let mut fast = all
+            .iter()
+            .filter(|number| pace(*number) <= fastest * SLOW + SLACK);
+        fast.next().or_else(|| all.iter().next())
     }
 
     /// Members have named tokens that are so far apart.

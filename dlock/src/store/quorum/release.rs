@@ -39,6 +39,8 @@ impl Quorum {
         op: &Op,
         deadline: Instant,
     ) -> Result<Answer, Error> {
+        let patience = Instant::now() + self.response_timeout;
+        self.fit_majority(key.slot(), deadline.min(patience)).await;
         let known = match op {
             Op::Release { .. } => self.ledger.end(hold),
             _ => self.ledger.end_noted(hold),
@@ -93,8 +95,9 @@ impl Quorum {
 impl Ending {
     fn begin(&mut self, deadline: Instant) {
         let quorum = Arc::clone(&self.fan.quorum);
-        let now = BootInstant::now();
+        let slot = self.fan.key.slot();
         self.fan.count.yes = self.entry.freed.count();
+        self.fan.doubtful = self.entry.open;
         for member in &quorum.members {
             let number = member.number;
             if self.entry.freed.has(number) {
@@ -102,7 +105,7 @@ impl Ending {
             }
             if !self.entry.asked.has(number) {
                 self.fan.pass_by(number);
-            } else if member.is_worth_asking(now) {
+            } else if member.is_fit(slot) {
                 let asking = if self.relies_on(number) {
                     self.behind.put(number);
                     self.ask_behind(number, deadline)

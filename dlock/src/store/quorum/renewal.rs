@@ -38,16 +38,23 @@ impl Quorum {
             lease,
             extent: Extent::Longer,
         };
-        let until = deadline.min(Instant::now() + self.patience(lease));
+        // A renewal is worth as much whenever it is answered: its time counts from when it was sent.
+        let patience = self
+            .patience(lease)
+            .max(lease / 6)
+            .min(self.response_timeout);
+        let fit = self
+            .fit_majority(key.slot(), deadline.min(Instant::now() + patience))
+            .await;
+        let until = deadline.min(Instant::now() + patience);
         let entry = self.ledger.get(hold);
         let asked = entry.map_or(Members::first(self.members.len()), |entry| entry.asked);
         let mut fan = Fan::new(self, key, hold, false);
-        let worth = self.worth_asking(BootInstant::now());
         for member in &self.members {
             let number = member.number;
             if !asked.has(number) {
                 fan.pass_by(number);
-            } else if worth.has(number) {
+            } else if fit.has(number) {
                 fan.ask(number, member.ask(key, op.clone(), until));
             } else {
                 fan.give_up_on(number, member.excuse());
@@ -86,7 +93,7 @@ impl Quorum {
             sleep(span.mul_f64(random::f64() + 0.5)).await;
             span = (2 * span).min(LONGEST);
             let now = BootInstant::now();
-            if now >= until || !member.is_worth_asking(now) {
+            if now >= until || !member.is_fit(key.slot()) {
                 return;
             }
             if !self.record_at(key, hold, member).await {

@@ -17,27 +17,18 @@ pub(super) enum Server {
     Redis(RedisStore),
 }
 
-impl Server {
-    pub(super) async fn call(
-        &self,
-        key: &LockKey,
-        op: &Op,
-        until: Instant,
-    ) -> Result<Answer, Error> {
-        match self {
-            Self::Memory(store) => {
-                let sent_at = BootInstant::now();
-                Ok(Answer {
-                    reply: store.apply(key, op),
-                    from: MemoryStore::ORIGIN,
-                    sent_at,
-                    resent: false,
-                })
-            }
-            Self::Redis(store) => store.call(key, op, until).await,
-        }
+/// Carries out an operation on a store in this process.
+pub(super) fn memory_answer(store: &MemoryStore, key: &LockKey, op: &Op) -> Answer {
+    let sent_at = BootInstant::now();
+    Answer {
+        reply: store.apply(key, op),
+        from: MemoryStore::ORIGIN,
+        sent_at,
+        resent: false,
     }
+}
 
+impl Server {
     pub(super) async fn keys(&self, stem: &str, until: Instant) -> Result<Vec<String>, Error> {
         match self {
             Self::Memory(store) => Ok(store.keys(stem)),

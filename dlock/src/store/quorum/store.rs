@@ -8,7 +8,6 @@ use futures_util::{StreamExt, stream};
 use super::attempt::{Outcome, Want, attempt};
 use super::fan::answer;
 use super::ledger::Entry;
-use super::members::Members;
 use super::merge::{merge, merge_certain};
 use super::open::{Site, open};
 use super::pauses::aside;
@@ -104,12 +103,8 @@ impl QuorumStore {
             tries.begin();
             let begun = BootInstant::now();
             // Who does not wait is to know it of a majority.
-            let first = if waits {
-                quorum.pauses.look_first(slot)
-            } else {
-                None
-            };
-            let (held, took) = match attempt(quorum, want, first, deadline).await {
+            let meets = waits && quorum.pauses.is_crowded(slot);
+            let (held, took) = match attempt(quorum, want, meets, deadline).await {
                 Outcome::Won { id, token, sent_at } => {
                     return Ok(answer(Reply::GrantedAs(id, token), sent_at));
                 }
@@ -122,10 +117,8 @@ impl QuorumStore {
                     took,
                     holding,
                 } => {
-                    if let Some(holding) = holding {
-                        let holding = if held { holding } else { Members::default() };
-                        quorum.pauses.saw_holding(slot, holding);
-                    }
+                    let holding = holding.filter(|_| held);
+                    quorum.pauses.met(slot, held, holding);
                     (held, took)
                 }
             };
@@ -199,15 +192,17 @@ impl QuorumStore {
     }
 
     async fn inspect(&self, key: &LockKey, deadline: Instant) -> Result<Vec<LockInfo>, Error> {
-        let infos = self.quorum.poll(deadline, |member, until| {
-            let key = key.clone();
-            async move {
-                match member.call(&key, &Op::Inspect, until).await?.reply {
-                    Reply::Info(info) => Ok(info),
-                    _ => Err(Error::unexpected_reply(key.name())),
+        let infos = self
+            .quorum
+            .poll(Some(key.slot()), deadline, |member, until| {
+                let key = key.clone();
+                async move {
+                    match member.call(&key, &Op::Inspect, until).await?.reply {
+                        Reply::Info(info) => Ok(info),
+                        _ => Err(Error::unexpected_reply(key.name())),
+                    }
                 }
-            }
-        });
+            });
         infos.await
     }
 
@@ -231,7 +226,7 @@ impl QuorumStore {
 
     /// The keys of all locks that start with `stem`, at any member.
     pub(crate) async fn keys(&self, stem: &str, deadline: Instant) -> Result<Vec<String>, Error> {
-        let keys = self.quorum.poll(deadline, |member, until| {
+        let keys = self.quorum.poll(None, deadline, |member, until| {
             let stem = stem.to_owned();
             async move { member.keys(&stem, until).await }
         });
@@ -243,9 +238,11 @@ impl QuorumStore {
 
     /// What all members together have done so far.
     pub(crate) async fn script_load(&self, deadline: Instant) -> Result<ScriptLoad, Error> {
-        let loads = self.quorum.poll(deadline, |member, until| async move {
-            member.script_load(until).await
-        });
+        let loads = self
+            .quorum
+            .poll(None, deadline, |member, until| async move {
+                member.script_load(until).await
+            });
         let mut sum = ScriptLoad::default();
         for load in loads.await? {
             sum.servers += load.servers;

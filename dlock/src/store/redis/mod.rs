@@ -29,6 +29,7 @@ mod topology;
 mod url;
 mod wire;
 
+pub(crate) use call::Link;
 pub use env::{Counter, Password, Pem, RedisOptions, RedisStats, Trust};
 pub use node::NodeId;
 pub use pubsub::Listening;

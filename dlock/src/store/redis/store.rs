@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::call::{Caller, probe};
+use futures_util::future::join_all;
+
+use super::call::{Caller, Link, ask_who_it_is, probe};
 use super::env::{Env, RedisOptions, RedisStats};
-use super::node::NodeId;
+use super::node::{Node, NodeId};
 use super::pubsub::{Listening, PubSub};
 use super::topology::Servers;
 use super::wire::{PublishMode, ScriptLoad};
@@ -106,6 +108,51 @@ impl RedisStore {
     #[must_use]
     pub fn listen_if_subscribed(&self, key: &LockKey, hold: &HoldId) -> Option<Listening> {
         self.pubsub.listen_if_subscribed(key, hold)
+    }
+
+    /// The connection that requests about a slot take now, if there is one.
+    pub(crate) fn link(&self, slot: Slot) -> Option<Link> {
+        self.caller.link(slot)
+    }
+
+    /// What tells the server of a slot from others, and the connection that says so.
+    pub(crate) async fn identify(
+        &self,
+        slot: Slot,
+        deadline: Instant,
+    ) -> Result<(Link, Vec<String>), Error> {
+        self.caller.identify(slot, deadline).await
+    }
+
+    /// What tells the servers at the addresses of a URL from others, whatever their roles: those that can be reached.
+    pub(crate) async fn identify_seeds(
+        options: RedisOptions,
+        client: &ClientId,
+        deadline: Instant,
+    ) -> Vec<(NodeId, Vec<String>)> {
+        let env = Arc::new(Env::new(options, client));
+        #[cfg(feature = "tls")]
+        if env.options.tls && env.certificates.current(deadline).await.is_err() {
+            return Vec::new();
+        }
+        let seeds = env.options.addresses().into_iter();
+        let nodes: Vec<_> = seeds.map(|seed| Node::new(seed, &env)).collect();
+        let asked = nodes.iter().map(|node| ask_who_it_is(node, deadline));
+        let answers = join_all(asked).await.into_iter().flatten();
+        let found = answers.map(|(link, marks)| (link.node, marks)).collect();
+        env.tasks.close();
+        for node in &nodes {
+            node.close();
+        }
+        found
+    }
+
+    /// The same of all masters.
+    pub(crate) async fn identify_all(
+        &self,
+        deadline: Instant,
+    ) -> Vec<Result<(Link, Vec<String>), Error>> {
+        self.caller.identify_all(deadline).await
     }
 
     /// The keys of all hashes that start with `stem`.

@@ -2,9 +2,11 @@
 
 mod contenders;
 mod deaths;
+mod distinct;
 mod judge;
 mod late;
 mod processes;
+mod renewals;
 mod replaced;
 mod unheard;
 

@@ -33,6 +33,12 @@ pub(crate) struct Session {
     pub(super) serial: u64,
 }
 
+impl Session {
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+}
+
 /// The task that writes and reads, for as long as this lives.
 #[derive(Debug)]
 struct Driver(AbortHandle);

@@ -81,6 +81,11 @@ impl Node {
         self.session.load().is_some()
     }
 
+    /// The number of the connection, if there is one now: the next connection has another.
+    pub(crate) fn serial(&self) -> Option<u64> {
+        self.session.load().as_ref().map(|session| session.serial)
+    }
+
     /// The connection, if there is one now.
     pub(crate) fn session(&self) -> Option<Session> {
         self.session.load().as_deref().cloned()
