@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use redis::Value;
+
 use super::RedisCluster;
 use crate::{scaled, wait_for, wait_until};
 
@@ -9,7 +11,7 @@ use crate::{scaled, wait_for, wait_until};
 const ELECTION: Duration = Duration::from_secs(30);
 /// How long servers try to let a replica take over from a live master, and a moment.
 const GIVEN_UP: Duration = Duration::from_secs(6);
-const LOOK: Duration = Duration::from_millis(5);
+const LOOK: Duration = Duration::from_millis(20);
 
 impl RedisCluster {
     /// Kills the master of `slot` and returns its number.
@@ -51,7 +53,10 @@ impl RedisCluster {
             // Servers give it up after a while, and then it has to be said again.
             let begun = Instant::now();
             while begun.elapsed() < scaled(GIVEN_UP) {
-                if self.owner(slot).await.is_some_and(|owner| owner != old) {
+                let role = replica.command(&["ROLE"]).await;
+                if let Ok(Value::Array(role)) = role
+                    && role.first() == Some(&Value::BulkString(b"master".to_vec()))
+                {
                     return true;
                 }
                 tokio::time::sleep(LOOK).await;
