@@ -33,6 +33,9 @@ enum Command {
     Fetch,
 }
 
+/// States of migrations that have ended: those of Valkey, and those of Redis.
+const ENDED: [&str; 5] = ["success", "cancelled", "failed", "completed", "canceled"];
+
 /// How a migration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Moved {
@@ -137,7 +140,7 @@ impl<'s> AtomicMigration<'s> {
         })
     }
 
-    /// Waits until it has ended. A failed one that Redis would still try again is called off.
+    /// Waits until it has ended, on both sides. A failed one that Redis would still try again is called off.
     pub async fn end(&self) -> Moved {
         let moved = wait_for(END, "the migration ends", || async {
             self.outcome().await.ok().flatten()
@@ -147,7 +150,26 @@ impl<'s> AtomicMigration<'s> {
             // Refused where nothing is left to call off.
             let _ = self.call_off().await;
         }
+        wait_for(END, "both servers are done with it", || async {
+            self.is_over().await.is_ok_and(|over| over).then_some(())
+        })
+        .await;
         moved
+    }
+
+    /// Whether neither server is at any migration. Until then they refuse others, and the source may pause writes.
+    ///
+    /// # Errors
+    /// If a server does not answer.
+    pub async fn is_over(&self) -> RedisResult<bool> {
+        for server in [self.from, self.to] {
+            let states = jobs(server, self.command).await?;
+            let mut states = states.iter().filter_map(|job| job.get("state"));
+            if !states.all(|state| ENDED.contains(&&**state)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Calls it off; whether it was still time. A source that has paused writes may go on with that for its

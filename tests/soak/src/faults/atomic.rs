@@ -81,7 +81,7 @@ async fn goes_on(
         stage.facts.count("atomic migration");
     }
     // Whoever failed over meanwhile, and whatever was tried again: the servers know.
-    if !stage.site.heals().await {
+    if !is_over(migration).await || !stage.site.heals().await {
         return Err(stuck("the servers do not agree"));
     }
     let owner = stage.site.owner(step.slot).await;
@@ -98,6 +98,18 @@ async fn ends(migration: &AtomicMigration<'_>) -> RedisResult<Moved> {
         sleep(BETWEEN_LOOKS).await;
     }
     Err(stuck("it does not end"))
+}
+
+/// Whether servers are done with it in time: until then they refuse to move other slots.
+async fn is_over(migration: &AtomicMigration<'_>) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        if migration.is_over().await.is_ok_and(|over| over) {
+            return true;
+        }
+        sleep(BETWEEN_LOOKS).await;
+    }
+    false
 }
 
 fn stuck(why: &'static str) -> redis::RedisError {

@@ -12,6 +12,7 @@ mod pauses;
 mod rounds;
 mod shapes;
 mod standing;
+mod write_pauses;
 
 use dlock_tests::Mode;
 
