@@ -15,7 +15,7 @@ use crate::tasks::Place;
 /// How long a server may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two questions, in milliseconds; connecting has pauses of its own.
-const PAUSE: std::ops::Range<u64> = 20..80;
+const PAUSE: std::ops::Range<u64> = 50..150;
 
 impl Member {
     /// Whether what is sent about a slot would go to a server that answers, and that is known to be no other member's. If

@@ -10,7 +10,7 @@ use crate::{Fault, Quorum};
 
 const PENDING: usize = 8_000;
 /// What an idle client may use of a processor.
-const PERCENT: f64 = 4.0;
+const PERCENT: f64 = 8.0;
 const IDLE: Duration = Duration::from_secs(4);
 
 /// The processor time of this process so far.
