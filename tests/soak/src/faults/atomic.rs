@@ -53,7 +53,11 @@ async fn goes_on(
     migration: &AtomicMigration<'_>,
 ) -> RedisResult<bool> {
     let beside = async {
-        if let Some(node) = step.fails_over
+        let node = step.fails_over.map(|node| {
+            let may = node != step.from || migration.source_may_fail_over();
+            if may { node } else { step.to }
+        });
+        if let Some(node) = node
             && takeover::hand_over(stage, node).await
         {
             stage

@@ -122,8 +122,8 @@ async fn one_move(
     let stays = called_off && call_off(&migration).await;
     if failover {
         // Of the one side and the other, by turns.
-        let sides = [source, target];
-        let side = sides[usize::from(!count.failovers.is_multiple_of(2))];
+        let of_source = count.failovers.is_multiple_of(2) && migration.source_may_fail_over();
+        let side = if of_source { source } else { target };
         cluster.failover(HOMES[side]).await;
         count.failovers += 1;
     }
