@@ -10,8 +10,8 @@ local key, lock, id, span, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), 
 local ends = lock and till
 local found = call('GETEX', key) -- A look that only a master allows.
 if found ~= id and found ~= id .. '+' and not ends then return 0 end -- Marked or not: see mutex/string.lua.
-local noted, time, at = lock and call('HMGET', lock, 't', 'x', 'o', '-' .. id) or {}, nil, 0
-for i = 1, 4 do
+local noted, time, at = lock and call('HMGET', lock, 't', 'x', 'o', '-' .. id, 'n') or {}, nil, 0
+for i = 1, 5 do
   if noted[i] == '' then noted[i] = false end -- void
 end
 if noted[1] then
@@ -19,7 +19,7 @@ if noted[1] then
   at = time[1] * 1000000 + time[2]
 end
 local ahead = tonumber(noted[3] or 0)
-if not ends and at + ahead >= tonumber(noted[1] or 0) then
+if not ends and at + ahead >= tonumber(noted[1] or 0) and at + ahead >= tonumber(noted[5] or 0) then
   if noted[4] and tonumber(noted[4]) > at then return 1 end -- Its end is settled.
   if till or call('PTTL', key) < span then call('PEXPIRE', key, ARGV[2]) end
   if noted[1] and ARGV[3] == '1' then
