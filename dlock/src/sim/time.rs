@@ -23,6 +23,12 @@ impl Instant {
         Self(world().map_or(Duration::ZERO, |world| world.instant()))
     }
 
+    /// What has passed since.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        Self::now() - *self
+    }
+
     /// Later by this, unless that is beyond all times.
     #[must_use]
     pub fn checked_add(self, by: Duration) -> Option<Self> {
