@@ -4,7 +4,7 @@ use super::gate::{Entry, Lead, Place, Share, Turn};
 use super::handle::Handle;
 use super::remote;
 use super::wait::Wait;
-use crate::clock::{BootInstant, Instant, sleep_until, timeout_at};
+use crate::clock::{Instant, sleep_until, timeout_at};
 use crate::error::Error;
 use crate::metrics::Via;
 use crate::mode::Mode;
@@ -115,10 +115,10 @@ async fn ask(
     if let Some(share) = lead.take_share() {
         if lock.key.kind().is_mutex() {
             // Others look at it now and then, and shall find it free. What is not given back in time is so in the background.
-            let held = BootInstant::now().since(share.hold().granted_at);
             let until = wait.cap(Instant::now() + lock.commons.timeouts.response);
             let _ = timeout_at(until, share.release()).await;
-            if let Some(pause) = lock.commons.store.aside(&lock.key, held) {
+            if let Some(pause) = lock.commons.store.aside(&lock.key, lead.had_for()) {
+                lead.steps_aside();
                 sleep_until(wait.cap(Instant::now() + pause)).await;
             }
         } else if let Some(share) = another_slice(lock, share, wait).await {

@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// For how long a process that has given a mutex back at the end of its slice stays away from it, for those who poll:
-    /// they are in no line, so that nobody else lets them in.
+    /// they are in no line, so that nobody else lets them in. The process has had it for so long, from task to task.
     pub(crate) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
         match self {
             Self::Memory(..) => None,

@@ -43,8 +43,8 @@ pub struct Moments {
     pub until: Option<u64>,
     /// Since when there was none.
     pub since: Option<u64>,
-    /// For how long there is none.
-    pub budget: Option<u64>,
+    /// When somebody who knows no line was last seen to have it.
+    pub seen: Option<u64>,
 }
 
 /// The hash beside a mutex.
@@ -56,6 +56,8 @@ pub struct MutexRecord {
     pub noted_held: bool,
     /// When others may come.
     pub moments: Moments,
+    /// To whom it was passed on, and until when.
+    pub passed_on: Option<(String, u64)>,
 }
 
 impl MutexRecord {
@@ -87,7 +89,18 @@ impl MutexRecord {
         let moments = Moments {
             until: number("q", take("q"))?,
             since: number("p", take("p"))?,
-            budget: number("b", take("b"))?,
+            seen: number(
+                "b",
+                take("b").and_then(|seen| Some(seen.split(' ').next()?.to_owned())),
+            )?,
+        };
+        let passed_on = take("g");
+        let passed_on = passed_on.as_deref().and_then(|hold| hold.split_once(' '));
+        let passed_on = match passed_on {
+            None => None,
+            Some((until, id)) => {
+                number("g", Some(until.to_owned()))?.map(|until| (id.to_owned(), until))
+            }
         };
         if held
             .as_ref()
@@ -116,6 +129,7 @@ impl MutexRecord {
             beside,
             noted_held: held.is_some(),
             moments,
+            passed_on,
         })
     }
 }

@@ -193,7 +193,8 @@ pub(crate) enum Mode {
 pub(crate) struct Inspect {
     /// The name of the lock, such as order:42
     pub(crate) key: String,
-    /// A mutex: the string of that name, which programs in other languages take, too
+    /// Only the mutex: the string of that name, which programs in other languages take, too. Without this, a read/write
+    /// lock and, if it is in use, the mutex of that name
     #[arg(long)]
     pub(crate) mutex: bool,
     /// Look again and again; with --json one line for each look

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use dlock::__internals::plain;
-use dlock::LockInfo;
+use dlock::{Client, ErrorKind, Kind, LockInfo};
 use ratatui::crossterm::cursor::MoveTo;
 use ratatui::crossterm::queue;
 use ratatui::crossterm::style::Print;
@@ -19,18 +19,56 @@ use crate::{json, output, table, who};
 
 pub(crate) async fn inspect(common: &Common, args: &Inspect) -> Result<Exit, Failure> {
     let client = connect(common).await?;
-    let lock = Lock::new(&client, lock::kind(args.mutex, false), &args.key)?;
+    let locks = Locks::new(&client, args)?;
     if args.watch {
-        watch(common, args, &lock).await?;
+        watch(common, args, &locks).await?;
     } else {
-        let info = lock.inspect().await?;
-        show(common, args, &info, false)?;
+        show(common, args, &locks.inspect().await?, false)?;
     }
     Ok(Exit::DONE)
 }
 
+/// The lock, and the mutex of that name unless the lock is one: the name does not tell which of them a program uses.
+struct Locks {
+    lock: Lock,
+    mutex: Option<Lock>,
+}
+
+/// What one look has found.
+struct Look {
+    lock: LockInfo,
+    /// Only if it is in use.
+    mutex: Option<LockInfo>,
+}
+
+impl Locks {
+    fn new(client: &Client, args: &Inspect) -> Result<Self, Failure> {
+        let lock = Lock::new(client, lock::kind(args.mutex, false), &args.key)?;
+        // Not every name of a lock is one of a mutex.
+        let mutex = Lock::new(client, Kind::Mutex, &args.key).ok();
+        let mutex = mutex.filter(|_| !args.mutex);
+        Ok(Self { lock, mutex })
+    }
+
+    async fn inspect(&self) -> Result<Look, Failure> {
+        let lock = self.lock.inspect().await?;
+        let mutex = match &self.mutex {
+            Some(mutex) => mutex.inspect().await.map(Some),
+            None => Ok(None),
+        };
+        let mutex = match mutex {
+            // The key of that name is something else, or none of this user's business.
+            Err(error) if error.is_unauthorized() || error.kind() == ErrorKind::ForeignKey => None,
+            mutex => mutex?,
+        };
+        let is_used = |info: &LockInfo| info.mode().is_some() || !info.waiters.is_empty();
+        let mutex = mutex.filter(is_used);
+        Ok(Look { lock, mutex })
+    }
+}
+
 /// Looks again and again, until somebody has seen enough.
-async fn watch(common: &Common, args: &Inspect, lock: &Lock) -> Result<(), Failure> {
+async fn watch(common: &Common, args: &Inspect, locks: &Locks) -> Result<(), Failure> {
     let mut ticks = interval(args.interval.max(std::time::Duration::from_millis(10)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let draws = !common.json && io::stdout().is_terminal();
@@ -40,17 +78,28 @@ async fn watch(common: &Common, args: &Inspect, lock: &Lock) -> Result<(), Failu
     let mut looks = 0;
     while args.count.is_none_or(|count| looks < count) {
         ticks.tick().await;
-        show(common, args, &lock.inspect().await?, draws)?;
+        show(common, args, &locks.inspect().await?, draws)?;
         looks += 1;
     }
     Ok(())
 }
 
-fn show(common: &Common, args: &Inspect, info: &LockInfo, draws: bool) -> io::Result<()> {
+fn show(common: &Common, args: &Inspect, look: &Look, draws: bool) -> io::Result<()> {
     if common.json {
-        return output::print_json(&json::lock(&args.key, lock::kind(args.mutex, false), info));
+        let mut lock = json::lock(&args.key, lock::kind(args.mutex, false), &look.lock);
+        if let Some(mutex) = &look.mutex {
+            lock["mutex"] = json::lock(&args.key, Kind::Mutex, mutex);
+        }
+        return output::print_json(&lock);
     }
-    let text = text(&args.key, args.mutex, info);
+    let name = plain(&args.key);
+    let text = match &look.mutex {
+        None => text(&name, args.mutex, &look.lock),
+        Some(mutex) => {
+            let lock = text(&format!("{name} (read/write lock)"), false, &look.lock);
+            lock + "\n" + &text(&format!("{name} (mutex)"), true, mutex)
+        }
+    };
     if !draws {
         return output::print(&text);
     }
@@ -79,14 +128,14 @@ fn drawn(draw: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<String
 }
 
 /// A lock in words.
-fn text(key: &str, is_mutex: bool, info: &LockInfo) -> String {
+fn text(name: &str, is_mutex: bool, info: &LockInfo) -> String {
     let token = match info.last_token {
         Some(token) => format!("last token {token}"),
         None if is_mutex => "no tokens".to_owned(),
         None => "no token remembered".to_owned(),
     };
     let state = who::state(info, is_mutex);
-    let mut text = format!("{}: {state}, {token}\n", plain(key));
+    let mut text = format!("{name}: {state}, {token}\n");
     if !info.holders.is_empty() {
         let heading = ["HELD BY", "MODE", "HELD FOR", "LEASE LEFT", "TOKEN", "HOLD"];
         let mut lines = vec![table::line(heading)];

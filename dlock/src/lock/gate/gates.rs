@@ -256,7 +256,7 @@ impl Gates {
     }
 
     /// Looks at a lock's line, which lives while there is something in it.
-    fn at<T>(
+    pub(super) fn at<T>(
         &self,
         key: &LockKey,
         event: impl FnOnce(&mut Line<Arc<Hold>, Sender<Turn>>) -> T,

@@ -2,8 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::line::Line;
 use super::{Gates, Share};
+use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::hold::Hold;
 use crate::key::LockKey;
@@ -32,6 +35,18 @@ impl Lead {
     /// What there is of a hold whose slice is over.
     pub(in crate::lock) fn take_share(&mut self) -> Option<Share> {
         self.share.take().map(|share| *share)
+    }
+
+    /// For how long this process has had the lock, from task to task.
+    pub(in crate::lock) fn had_for(&self) -> Duration {
+        let now = BootInstant::now();
+        let had_for = self.gates.at(&self.key, |line| line.had_for(now));
+        had_for.unwrap_or_default()
+    }
+
+    /// The process leaves the lock to others for a while.
+    pub(in crate::lock) fn steps_aside(&self) {
+        self.gates.at(&self.key, Line::steps_aside);
     }
 
     /// The server granted a new hold.

@@ -1,5 +1,7 @@
 //! What a gate decides: events in, decisions out. It knows no server, no channel and no mutex.
 
+mod had;
+
 use std::collections::BTreeMap;
 
 use super::decision::{Admitted, AsHold, Left, Way};
@@ -24,6 +26,8 @@ pub(super) struct Line<H, W> {
     led: bool,
     /// Why no server serves who leads, as far as that is known.
     trouble: Option<Error>,
+    /// Since when this process has had the lock, from task to task, and not left it to others for a while.
+    since: Option<BootInstant>,
     waiting: BTreeMap<u64, Waiter<W>>,
 }
 
@@ -47,6 +51,7 @@ impl<H, W> Default for Line<H, W> {
             former: Vec::new(),
             led: false,
             trouble: None,
+            since: None,
             waiting: BTreeMap::new(),
         }
     }
@@ -195,6 +200,7 @@ impl<H: AsHold, W> Line<H, W> {
     fn stand_on(&mut self, hold: H, shares: u32, now: BootInstant) -> Admitted<W> {
         self.led = false;
         self.trouble = None;
+        self.since.get_or_insert(now);
         self.current = Some(Current {
             hold,
             shares,

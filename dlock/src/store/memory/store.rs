@@ -120,8 +120,8 @@ impl MemoryStore {
         shard.mutex(key, |mutex| mutex.holder(time)).flatten()
     }
 
-    /// When a mutex is left free for those who know no line: until when it was last, since when it was not, and for how
-    /// long it may not be; for tests.
+    /// When a mutex is left free for those who know no line: until when it was last, since when it was passed on without, and
+    /// when one of them was last seen to have it; for tests.
     #[must_use]
     pub fn moments(&self, key: &LockKey) -> [Option<u64>; 3] {
         let moments = self.shard(key).mutex(key, |mutex| mutex.moments());

@@ -63,7 +63,7 @@ impl RedisStore {
         Ok(store)
     }
 
-    /// For how long to stay away from a mutex, given back after so long.
+    /// For how long to stay away from a mutex that this process has had for so long, from task to task.
     pub(crate) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
         self.caller.aside(key, held)
     }

@@ -132,6 +132,13 @@ impl Home {
         text.is_some_and(|(text, _)| text.ends_with(b"+"))
     }
 
+    /// To whom a mutex was passed on last, until it is given back.
+    pub(super) fn passed_on<'f>(&self, fleet: &'f Fleet, node: NodeId) -> Option<&'f str> {
+        let noted = fleet.lock_field(node, &self.key, b"g")?;
+        let (_until, id) = std::str::from_utf8(noted).ok()?.split_once(' ')?;
+        Some(id)
+    }
+
     /// Whether a server still knows since when a mutex has been passed on.
     pub(super) fn remembers(&self, fleet: &Fleet, node: NodeId, micros: u64) -> bool {
         let expires = fleet.expires_at(node, &self.key).flatten();

@@ -31,7 +31,13 @@ impl Judges {
         if !joined || was.id != is.id || is_foreign(&is.id) {
             return;
         }
-        if !engine.fleet(|fleet| self.homes[lock].is_marked(fleet, node)) {
+        // Who comes anew does not look at the string of a mutex that was passed on: whose that is now, took it past the line.
+        let home = &self.homes[lock];
+        let past = engine.fleet(|fleet| {
+            let passed_on = home.passed_on(fleet, node);
+            passed_on.is_some_and(|id| id != is.id)
+        });
+        if !past && !engine.fleet(|fleet| home.is_marked(fleet, node)) {
             let story = format!(
                 "somebody waits for mutex {lock}, and {} does not say so",
                 is.id

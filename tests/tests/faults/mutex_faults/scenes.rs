@@ -77,7 +77,8 @@ pub(crate) fn all(stage: &Stage) -> Vec<(&'static str, World)> {
                 3 => world.pass(4_850_000),
                 4 => world.publish = "L",
                 5 if world.fields.contains_key("p") => {
-                    world.fields.insert("b".to_owned(), "1".to_owned());
+                    let seen = "1 1 somebody".to_owned();
+                    world.fields.insert("b".to_owned(), seen);
                 }
                 5 => continue,
                 _ => {}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis::{Script, aio::MultiplexedConnection};
+use redis::{AsyncConnectionConfig, Script, aio::MultiplexedConnection};
 
 /// A client that takes a mutex as redis-py's `Lock` and node-redlock do.
 #[derive(Clone)]
@@ -15,7 +15,10 @@ pub(crate) struct Foreign {
 impl Foreign {
     pub(crate) async fn new(url: &str, key: &str) -> Self {
         let client = redis::Client::open(url).expect("a valid URL");
-        let connection = client.get_multiplexed_async_connection().await;
+        // However long it takes: the machine may have other things to do.
+        let patient = AsyncConnectionConfig::new().set_response_timeout(None);
+        let connection = client.get_multiplexed_async_connection_with_config(&patient);
+        let connection = connection.await;
         // As `uuid.uuid1().hex`.
         let token = format!("{:032x}", fastrand::u128(..));
         Self {

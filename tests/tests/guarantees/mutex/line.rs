@@ -81,7 +81,7 @@ async fn who_polls_gets_in_although_clients_pass_it_on_among_themselves() {
     }
     stop.store(1, Ordering::SeqCst);
     for task in tasks {
-        assert!(task.await.expect("no panic") > 10);
+        assert!(task.await.expect("no panic") > 2);
     }
 }
 

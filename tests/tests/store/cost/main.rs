@@ -242,7 +242,7 @@ async fn a_mutex_with_a_token_notes_it_beside() {
         for op in &costs {
             spent.push(meter.cost(op).await);
         }
-        assert_eq!(spent, if first { [7, 5, 10] } else { [8, 5, 10] });
+        assert_eq!(spent, if first { [6, 5, 8] } else { [7, 5, 8] });
     }
 }
 

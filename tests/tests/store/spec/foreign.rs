@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use dlock::__internals::{Keys, Op, Reply};
 use dlock_tests::Held;
 
 use crate::pair::Pair;
-use crate::plan::Foreign;
+use crate::plan::{Family, Foreign};
+use crate::request::Request;
 
 impl Pair<'_> {
     /// Does it to both, and compares.
@@ -38,6 +40,28 @@ impl Pair<'_> {
         }
         self.stage.hold(&self.key, self.held.as_ref());
         self.compare_strings()
+    }
+
+    /// Who holds a mutex for which somebody has begun to wait finds that in the string when it is done; at once if it was passed
+    /// on. (While that is noted who comes anew does not look at the string, which somebody may have taken without the hash.)
+    pub(crate) fn is_marked(&self, request: &Request, reply: &Reply) -> Result<(), String> {
+        let passed_on = self.passed_on.as_ref();
+        let is_passed_on = |held: &Held| passed_on.is_some_and(|(id, _)| *id == held.value);
+        let looks = passed_on.is_none_or(|(_, until)| *until <= self.now());
+        let waits = looks
+            && matches!(reply, Reply::Queued { .. })
+            && !self.record.writers.places.is_empty();
+        let passes = matches!(request.op, Op::Release { .. }) && *reply == Reply::Done;
+        let known = self.of == Family::Mutex && request.keys == Keys::All;
+        match &self.held {
+            Some(held) if known && is_own(&held.value) && !held.marked => {
+                if waits || passes && is_passed_on(held) {
+                    return Err(format!("but {held:?} is not marked"));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Lets the specification have the string that is there.

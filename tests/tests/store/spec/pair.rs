@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dlock::__internals::{
-    Keys, MemoryStore, Message, Op, Reply, ServerClock as _, lock_key, mutex_key, record_of,
+    MemoryStore, Message, Op, Reply, ServerClock as _, lock_key, mutex_key, record_of,
 };
 use dlock::{Kind, LockKey};
 use dlock_tests::{
@@ -12,7 +12,6 @@ use dlock_tests::{
 
 use crate::apart::{is_free_unnoticed, may_have_left_work};
 use crate::compare::{is_as_specified, tells_as_specified};
-use crate::foreign::is_own;
 use crate::plan::{Family, Plan, Publish};
 use crate::request::Request;
 
@@ -41,6 +40,8 @@ pub(crate) struct Pair<'a> {
     /// What the hash says of it.
     pub(crate) noted_held: bool,
     pub(crate) moments: Moments,
+    /// To whom it says that a mutex was passed on, and until when.
+    pub(crate) passed_on: Option<(String, u64)>,
     /// Whether the two cannot be compared any more.
     pub(crate) parted: bool,
     pub(crate) operations: u64,
@@ -81,6 +82,7 @@ impl<'a> Pair<'a> {
             held: None,
             noted_held: false,
             moments: Moments::default(),
+            passed_on: None,
             parted: false,
             operations: 0,
             story: format!("pieces: {:?}\n", plan.pieces),
@@ -127,20 +129,6 @@ impl<'a> Pair<'a> {
             reply,
             told: specified.told,
         })
-    }
-
-    /// Who holds a mutex for which somebody has begun to wait finds that in the string when it is done.
-    fn is_marked(&self, request: &Request, reply: &Reply) -> Result<(), String> {
-        let waits = self.of == Family::Mutex
-            && request.keys == Keys::All
-            && matches!(reply, Reply::Queued { .. })
-            && !self.record.writers.places.is_empty();
-        match &self.held {
-            Some(held) if waits && is_own(&held.value) && !held.marked => {
-                Err(format!("but {held:?} is not marked"))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// What the script says.
@@ -192,6 +180,7 @@ impl<'a> Pair<'a> {
                 let read = read.map_err(inconsistent)?;
                 (self.record, self.moments) = (read.beside, read.moments);
                 self.noted_held = read.noted_held;
+                self.passed_on = read.passed_on;
                 self.held.clone_from(&outcome.held);
             }
         }
@@ -226,6 +215,7 @@ impl<'a> Pair<'a> {
         self.specification = specification(&self.clock);
         (self.record, self.kept) = (Record::default(), None);
         (self.noted_held, self.moments) = (false, Moments::default());
+        self.passed_on = None;
         self.specify_string();
         Ok(())
     }

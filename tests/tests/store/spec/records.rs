@@ -59,12 +59,8 @@ impl Pair<'_> {
             until: left.map(|left| time / 1000 + left),
         });
         same("the string", &self.held, &specified)?;
-        let [until, since, budget] = self.specification.moments(&self.key);
-        let specified = Moments {
-            until,
-            since,
-            budget,
-        };
+        let [until, since, seen] = self.specification.moments(&self.key);
+        let specified = Moments { until, since, seen };
         same("the free moments", &self.moments, &specified)
     }
 

@@ -77,14 +77,21 @@ async fn a_mutex_is_held_while_the_command_runs() {
     );
     assert!(hold["lease_left_ms"].as_u64() > Some(10_000), "{json}");
 
-    // A read/write lock of that name is another lock.
-    let other = tool.say(&["inspect", &name]).await;
-    assert_eq!(other.out, format!("{name}: free, no token remembered\n"));
+    // A read/write lock of that name is another lock, and yet whoever asks for that hears of this one.
+    let both = tool.say(&["inspect", &name]).await.out;
+    let free = format!("{name} (read/write lock): free, no token remembered\n");
+    let held = format!("{name} (mutex): held, no tokens\n");
+    assert!(both.starts_with(&free) && both.contains(&held), "{both}");
+    let both = tool.say(&["inspect", &name, "--json"]).await.json();
+    assert_eq!(both["kind"], "rw");
+    assert_eq!(both["mutex"]["holders"][0]["id"], hold["id"]);
     let id = hold["id"].as_str().expect("an id");
     let release = ["release", "--mutex", &name, "--hold", id, "--yes"];
     assert_eq!(tool.say(&release).await.code, 0);
     let said = tool.say(&["inspect", "--mutex", &name]).await;
     assert_eq!(said.out, format!("{name}: free, no tokens\n"));
+    let said = tool.say(&["inspect", &name]).await;
+    assert_eq!(said.out, format!("{name}: free, no token remembered\n"));
 }
 
 #[tokio::test]

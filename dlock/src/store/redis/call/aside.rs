@@ -5,17 +5,16 @@ use std::time::Duration;
 use super::caller::Caller;
 use crate::clock::Instant;
 use crate::key::LockKey;
-use crate::random;
 
-/// As long as `lua/mutex` leaves a mutex free where there is a line, and as often on average.
+/// As long as `lua/mutex` leaves a mutex free where there is a line, and as often.
 const FREE: Duration = Duration::from_millis(150);
 const APART: Duration = Duration::from_secs(5);
 
 impl Caller {
-    /// After having had it for so long: others may poll for it, of whom nothing can be seen. Where there is a line, the
-    /// server leaves it free.
+    /// After its tasks have had it for so long, one after the other: others may poll for it, of whom nothing can be seen.
+    /// Where there is a line, the server leaves it free.
     pub(in super::super) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
         let crowded = self.crowds.has(key.slot(), Instant::now());
-        (!crowded && random::f64() < held.div_duration_f64(APART)).then_some(FREE)
+        (!crowded && held >= APART).then_some(FREE)
     }
 }

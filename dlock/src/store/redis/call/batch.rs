@@ -106,7 +106,7 @@ impl Caller {
                 return None;
             }
             Ok(value) => {
-                self.heed(key, op, &value);
+                self.heed(key, op, &value, form);
                 let answer = decode(op, &value).map(|reply| Answer {
                     reply,
                     from: node.id().origin(),

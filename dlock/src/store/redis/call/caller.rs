@@ -14,7 +14,7 @@ use crate::store::redis::env::Env;
 use crate::store::redis::node::Node;
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
-    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, notes, tells_of_line,
+    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, is_granted, notes, tells_of_line,
 };
 
 /// Sends operations to the servers.
@@ -44,7 +44,7 @@ impl Caller {
         // Writing the request takes next to no time: the timeout may count from before.
         let sent = Instant::now();
         let crowded = self.crowds.has(key.slot(), sent);
-        let form = form(crowded, key, op);
+        let form = self.form(key, op, sent);
         let node = self.servers.now().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
         let first = match node.as_ref().and_then(|node| Some((node, node.session()?))) {
@@ -67,7 +67,7 @@ impl Caller {
                     && !wants_another(&reply)
                 {
                     answered(node, &reply, sent_at);
-                    self.heed(key, op, value);
+                    self.heed(key, op, value, form);
                     return Ok(Answer {
                         reply,
                         from: node.id().origin(),
@@ -92,18 +92,38 @@ impl Caller {
 
     /// Does what an answer asks for besides. While there is a line at a mutex, its clients ask by the script, which knows of the
     /// line: they do not take what is left free for those who poll, nor past those who wait.
-    pub(super) fn heed(self: &Arc<Self>, key: &LockKey, op: &Op, answer: &Value) {
-        if key.kind().is_mutex() && tells_of_line(answer) {
-            self.crowds.mark(key.slot(), Instant::now());
+    pub(super) fn heed(self: &Arc<Self>, key: &LockKey, op: &Op, answer: &Value, form: Form) {
+        if key.kind().is_mutex() {
+            self.note_line(key, op, answer, form);
         }
         if op.passes_on() {
             self.pass_notes(key.slot(), notes(answer));
         }
     }
 
+    fn note_line(&self, key: &LockKey, op: &Op, answer: &Value, form: Form) {
+        let now = Instant::now();
+        if tells_of_line(answer) {
+            self.crowds.mark(key.slot(), now);
+        } else if form != Form::Plain && is_granted(op, answer) && !self.crowds.has(key.slot(), now)
+        {
+            self.crowds.mark_calm(key.slot(), now);
+        }
+    }
+
     /// The form of the first request.
     pub(super) fn form(&self, key: &LockKey, op: &Op, now: Instant) -> Form {
-        form(self.crowds.has(key.slot(), now), key, op)
+        let takes_mutex = key.kind().is_mutex() && matches!(op, Op::Acquire { .. });
+        let alone = if takes_mutex {
+            self.crowds.are_away(key.slot(), now)
+        } else {
+            !self.crowds.has(key.slot(), now)
+        };
+        if alone {
+            Form::uncontended(key, op)
+        } else {
+            Form::contended(key, op)
+        }
     }
 
     /// The request as it leaves for a node now, perhaps behind `ASKING`.
@@ -145,13 +165,5 @@ impl Caller {
             mode @ PublishMode::Sharded => mode.letter_to_return(),
             _ => self.publishing(),
         }
-    }
-}
-
-fn form(crowded: bool, key: &LockKey, op: &Op) -> Form {
-    if crowded {
-        Form::contended(key, op)
-    } else {
-        Form::uncontended(key, op)
     }
 }

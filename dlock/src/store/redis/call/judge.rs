@@ -49,7 +49,7 @@ impl Route<'_> {
                 ControlFlow::Continue(self.hop())
             }
             reply => {
-                self.caller.heed(self.key, self.op, &value);
+                self.caller.heed(self.key, self.op, &value, self.form);
                 answered(&node, &reply, exchange.sent_at);
                 ControlFlow::Break(Ok(Answer {
                     reply,

@@ -66,6 +66,11 @@ pub(crate) fn tells_of_line(value: &Value) -> bool {
     first.and_then(int) == Some(2)
 }
 
+/// Whether an answer is the grant of an acquire.
+pub(crate) fn is_granted(op: &Op, answer: &Value) -> bool {
+    matches!(op, Op::Acquire { .. }) && matches!(decode(op, answer), Some(Reply::Granted(_)))
+}
+
 /// What an answer asks the client to publish: channels and messages.
 pub(crate) fn notes(value: &Value) -> Vec<(String, String)> {
     let Value::Array(parts) = value else {

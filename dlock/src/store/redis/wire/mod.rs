@@ -25,7 +25,7 @@ mod value;
 mod view;
 
 pub use decode::decode;
-pub(super) use decode::{notes, tells_of_line};
+pub(super) use decode::{is_granted, notes, tells_of_line};
 pub use encode::{Keys, encode, encode_brief, encode_plain};
 pub(super) use greeting::{greeting, time};
 pub(super) use hello::{Role, hello};

@@ -17,7 +17,7 @@ const SHARDED: &str = "+spublish +ssubscribe +sunsubscribe";
 const CLASSIC: &str = "+publish +subscribe +unsubscribe";
 
 /// What mutexes want besides.
-const MUTEX: &str = "+set +get +getex +exists +del";
+const MUTEX: &str = "+set +get +getex +del";
 
 /// What they find their way in a cluster with.
 const CLUSTER: &str = "+cluster|slots +cluster|info +asking";

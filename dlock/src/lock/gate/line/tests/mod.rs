@@ -6,8 +6,12 @@ mod steps;
 mod world;
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 
-use self::world::{Mistake, World};
+use self::world::{Mistake, TestHold, World, terms};
+use super::Line;
+use crate::clock::BootInstant;
+use crate::mode::Mode;
 
 /// How many states there are.
 fn explore(mistake: Mistake) -> usize {
@@ -44,4 +48,29 @@ fn mistakes_are_noticed() {
         let noticed = std::panic::catch_unwind(|| explore(mistake));
         assert!(noticed.is_err(), "{mistake:?} goes unnoticed");
     }
+}
+
+#[test]
+fn a_lock_counts_as_had_from_task_to_task_until_it_is_left_to_others() {
+    let began = BootInstant::now();
+    let after = |seconds| began + Duration::from_secs(seconds);
+    let mut line: Line<TestHold, ()> = Line::default();
+    let grant = |line: &mut Line<TestHold, ()>, id, seconds| {
+        let terms = terms(Mode::Write, None);
+        let hold = TestHold {
+            id,
+            terms,
+            healthy: true,
+        };
+        let admitted = line.hold_granted(hold, after(seconds));
+        assert!(admitted.readers.is_empty() && admitted.leader.is_none());
+    };
+    assert_eq!(line.had_for(began), Duration::ZERO);
+    grant(&mut line, 0, 0);
+    grant(&mut line, 1, 4);
+    assert_eq!(line.had_for(after(6)), Duration::from_secs(6));
+    line.steps_aside();
+    assert_eq!(line.had_for(after(6)), Duration::ZERO);
+    grant(&mut line, 2, 7);
+    assert_eq!(line.had_for(after(9)), Duration::from_secs(2));
 }

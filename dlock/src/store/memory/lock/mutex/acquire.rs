@@ -24,6 +24,10 @@ impl Mutex {
         post: &mut Post<'_>,
     ) -> Reply {
         let (now, real) = (at.now, at.real);
+        if let Some(until) = self.passed_on(ask, at) {
+            // It joins the line without a look.
+            return (self.beside).refuse(ask, now, Duration::from_micros(until - now));
+        }
         if let Some(id) = self.stray(at).filter(|id| id != ask.id) {
             self.give_back(&id);
         }
@@ -59,11 +63,8 @@ impl Mutex {
         if foreign && (ask.place.is_some() || self.beside.last > 0) {
             self.moments.note_foreign(real);
         }
-        if ask.place.is_some() {
-            self.moments.begin(real);
-            if self.beside.last == 0 {
-                self.beside.last = now;
-            }
+        if ask.place.is_some() && self.beside.last == 0 {
+            self.beside.last = now;
         }
         let reply = self
             .beside
@@ -79,6 +80,8 @@ impl Mutex {
         let beside = &mut self.beside;
         let token = at.now.max(beside.last + 1);
         beside.line.leave(ask.id);
+        self.moments.is_taken();
+        self.passed = None;
         if fenced || beside.last > 0 {
             beside.last = token;
             if fenced {
@@ -89,6 +92,16 @@ impl Mutex {
         beside.holds.extend(held.as_hold(at));
         self.held = Some(held);
         Reply::Granted(ServerToken::new(token))
+    }
+
+    /// Until when it is somebody else's to whom it was passed on, for one that comes anew to wait.
+    fn passed_on(&self, ask: &Ask<'_>, at: Moment) -> Option<u64> {
+        let (holder, until) = self.passed.as_ref()?;
+        let comes_anew = ask.place.is_some()
+            && holder != ask.id
+            && !(self.beside.line.of(Mode::Write).iter()).any(|waiter| waiter.id == *ask.id);
+        let is_moment = self.moments.free_until(at.real).is_some();
+        (comes_anew && !is_moment && *until > at.now).then_some(*until)
     }
 
     /// The holder, if that has given up by now: a plain `SET`, or a copy of it, that came late, or who was to have an end

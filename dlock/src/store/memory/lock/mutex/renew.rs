@@ -46,6 +46,7 @@ impl Mutex {
             };
             self.beside.bury(id, Stray::Possible, until, at);
             self.ended = Some(held);
+            self.passed = None;
         }
         Reply::Done
     }

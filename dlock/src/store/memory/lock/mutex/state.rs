@@ -20,6 +20,8 @@ pub(in crate::store::memory) struct Mutex {
     /// The line, the last token and the notes; it has the hold only while an operation is carried out.
     pub(super) beside: Lock,
     pub(super) moments: Moments,
+    /// The hold that was passed on last, until it is given back, and when it ended then.
+    pub(super) passed: Option<(HoldId, u64)>,
 }
 
 impl Mutex {
@@ -40,6 +42,7 @@ impl Mutex {
         if self.beside.is_forgotten(time, slack) {
             self.beside = Lock::default();
             self.moments = Moments::default();
+            self.passed = None;
             self.ended = None;
         }
         loop {
@@ -70,6 +73,7 @@ impl Mutex {
             let now = at.now.max(hold.token);
             let lease = Duration::from_millis(((hold.deadline - now) / 1000).max(1));
             self.held = Some(Held::new(Value::Own(hold.id.clone()), at.real, lease));
+            self.passed = Some((hold.id.clone(), hold.deadline));
         }
         self.beside.holds.clear();
     }
@@ -83,7 +87,7 @@ impl Mutex {
         !held && self.beside.is_forgotten(time, slack)
     }
 
-    /// When it was left free, since when it was not, and for how long it may not be.
+    /// When it was left free, since when it was not, and when somebody who knows no line was seen.
     pub(in crate::store::memory) fn moments(&self) -> [Option<u64>; 3] {
         self.moments.times()
     }
@@ -164,6 +168,7 @@ impl Mutex {
         let mine = self.held.take_if(|held| held.value.is(id)).is_some();
         if mine {
             self.beside.holds.clear();
+            self.passed = None;
         }
         mine
     }
@@ -180,10 +185,11 @@ impl Mutex {
             .first(Mode::Write)
             .map(|first| first.id.clone());
         let taken = self.held.is_some() || self.moments.free_until(at.real).is_some();
-        if let (Some(first), false) = (first, taken) {
-            if self.moments.let_in(at.real) {
-                self.beside.pass_on(at.now, post);
-            } else {
+        match first {
+            _ if taken => {}
+            None => self.moments.is_left(),
+            Some(_) if self.moments.let_in(at.real) => self.beside.pass_on(at.now, post),
+            Some(first) => {
                 post.tell(&Message::Look(first));
             }
         }

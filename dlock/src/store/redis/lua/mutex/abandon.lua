@@ -7,7 +7,7 @@
 --          | 0 there was neither
 local call = redis.call
 local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
-if not lock or till == 0 and call('EXISTS', lock) == 0 then
+if not lock or till == 0 and call('HLEN', lock) == 0 then
   local value = call('GETEX', key) -- A look that only a master allows.
   if value ~= id and value ~= id .. '+' then return 0 end -- Marked or not: see mutex/string.lua.
   return call('DEL', key)

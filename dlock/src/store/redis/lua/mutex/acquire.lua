@@ -23,7 +23,28 @@ if not lock then
   return {2, math.min(left, 20000), 0, us}
 end
 
-local owner, known = '', {}
+-- What is read of the hash, at once. (A mutex has no readers and no other holds in it.)
+local fields = {'t', 'w', 'x', 'o', 'z', '?' .. id, '-' .. id, 'q', 'p', 'b', 'g', 'n', 'h'}
+local owner, known = '', {r = '', e = '', ['@'] = '', ['+' .. id] = ''}
+for i, value in ipairs(call('HMGET', lock, unpack(fields))) do known[fields[i]] = value or '' end
+place_lease = tonumber(place_lease)
+
+-- Joins a line whose mutex was passed on to somebody else, as below, in fewer steps.
+if place_lease > 0 and known.g ~= '' and known['?' .. id] == '' and known['-' .. id] == ''
+  and known.q .. known.o .. known.z == '' then
+  local us = time[1] * 1000000 + time[2]
+  local till, of = string.match(known.g, '^(%d+) (.*)$')
+  local count, head, front, tail = string.match(known.w == '' and '1 0 1 1 0' or known.w, '^1 (%d+) (%d+) (%d+) (%d+)$')
+  local last, kept, noted = tonumber(known.t), tonumber(known.x), tonumber(known.n) or 0
+  if tail and last and kept and of ~= id and tonumber(till) > us and tonumber(valid) >= us
+    and last <= us and noted <= us and us - last < 400000 and kept >= us + place_lease + 10000000 then -- As promise_place() of lua/common wants it.
+    tail = tail + 1
+    call('HSET', lock, 'w', string.format('1 %d %d %d %d', count + 1, head, front, tail), '?' .. id, 'W' .. tail,
+      'W' .. tail, string.format('%s %d 0 %s %s %d ', id, us + place_lease, ear, nonce, us))
+    return {2, till - us, last, us}
+  end
+end
+
 -- include: common
 if tonumber(valid) < real then return {6, real} end
 if tonumber(f[11] or 0) > real then return {4} end
@@ -33,6 +54,15 @@ sweep(W)
 if again then
   commit(true)
   return {5}
+end
+local passed = place_lease > 0 and not place_of(id) and not free_until() and passed_on()
+if passed then
+  promise_place(now + place_lease)
+  note_time()
+  join({id = id, line = W, before = 0, since = now, owner = '', deadline = now + place_lease, ear = ear, nonce = nonce})
+  commit()
+  mark()
+  return {2, passed - now, last, now}
 end
 if value ~= id and is_stray() then unhold() end
 
@@ -52,8 +82,7 @@ if value == id then -- Granted before: the reply or the message was lost, or has
 end
 
 local place = place_of(id)
-if place and place_lease ~= '0' then hear_from(place, ear, now + place_lease) end -- Only who waits says what it hears.
-place_lease = tonumber(place_lease)
+if place and place_lease > 0 then hear_from(place, ear, now + place_lease) end -- Only who waits says what it hears.
 
 local foreign, free, first = value and not is_own(value), free_until(), front(W)
 if again then
@@ -72,6 +101,7 @@ end
 if not blocked then
   last = max(now, last + 1)
   if place then leave(place) end
+  if get1('q') then set('q', '') end
   if fenced or f[1] then
     set('t', fmt('%d', last))
     if fenced then promise(now + lease) end
@@ -80,14 +110,13 @@ if not blocked then
   commit(place) -- Who has a place gets the mutex also on a server that is out of memory.
   return last
 end
-if foreign then note_foreign() end
+local seen_for = foreign and note_foreign()
 if place_lease == 0 then
   if f[1] then commit(true) end
   return {0, blocked - now}
 end
 promise_place(now + place_lease)
 note_time()
-if not get1('p') then set('p', fmt('%d', real)) end
 if last == 0 then
   last = now
   set('t', fmt('%d', last))
@@ -100,8 +129,8 @@ commit(known_place)
 mark()
 local retry = blocked - now
 if not first or first.id == id then
-  -- Nobody tells when others' holds end: the first in line looks, less often the longer it waits.
-  if foreign then retry = min(retry, max(5000, min(100000, math.floor((now - place.since) / 10)))) end
+  -- Nobody tells when others' holds end: the first in line looks, less often the longer the same one lasts.
+  if foreign then retry = min(retry, max(5000, min(100000, math.floor(seen_for / 10)))) end
   if free then retry = min(retry, GLANCE) end
 end
 local reply = {2, retry, last, now}

@@ -6,10 +6,20 @@ local function free_until()
   return moment > real and moment <= real + FREE and moment or nil
 end
 
--- A hold of somebody who knows no line: such clients are about, so they get free moments often.
+-- A hold of somebody who knows no line. Returns for how long its value has been there, as far as the line has seen.
 local function note_foreign()
-  if tonumber(get1('b') or 0) ~= LEAST then set('b', fmt('%d', LEAST)) end
+  local seen = string.sub(value, 1, 64)
+  local first, of = match(get1('b') or '', '^%d+ (%d+) (.*)$')
+  if of ~= seen then first = real end
+  set('b', fmt('%d %d ', real, first) .. seen)
   set('p', fmt('%d', real))
+  return real - first
+end
+
+-- For how long clients of dlock may pass the mutex on: as long again as others have not been seen.
+local function apart()
+  local seen = tonumber(match(get1('b') or '', '^%d+') or 0)
+  return seen > 0 and seen <= real and max(LEAST, min(real - seen, MOST)) or MOST
 end
 
 -- The mutex is free: it goes to the first in line, or to nobody for a moment.
@@ -17,13 +27,22 @@ local function serve()
   giving = true
   if value or free_until() then return end
   local first = front(W)
-  if not first then return end
-  local since, budget = tonumber(get1('p') or real), tonumber(get1('b') or MOST)
-  if real - since < budget and since <= real then return pass_on() end
-  -- If nobody comes, it is longer until the next.
+  if not first then
+    if get1('p') then set('p', '') end
+    return
+  end
+  local since, span = tonumber(get1('p') or real), apart()
+  if get1('q') then
+    -- A plain `SET` has taken the last moment: it did not count, and the next one comes soon.
+    set('q', '')
+    since = real - span + LEAST
+    set('p', fmt('%d', since))
+  elseif not get1('p') then
+    set('p', fmt('%d', real))
+  end
+  if real - since < span and since <= real then return pass_on() end
   set('q', fmt('%d', real + FREE))
   set('p', fmt('%d', real + FREE))
-  set('b', fmt('%d', min(2 * budget, MOST)))
   commit(true)
   told(first, first.id) -- So that it looks when the moment is over.
 end

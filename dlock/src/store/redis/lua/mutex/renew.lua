@@ -42,6 +42,7 @@ if mine and (till and (not ended or left > span * 1000) or not (till or ended) a
   earliest = now + left
 end
 if mine and ARGV[3] == '1' and f[1] and (till or not ended) then promise(now + left) end
+if mine and till and get1('g') then set('g', '') end
 if mine and till then
   local last_millis = math.floor(real / 1000) + left / 1000
   set('i', fmt('%d ', last_millis) .. id)

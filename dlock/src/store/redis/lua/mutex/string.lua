@@ -5,15 +5,16 @@
 --
 -- In the hash, besides what record.lua says:
 --   h        '1 0 1 <deadline>' while the mutex was held at the last look; only says how long to remember the rest
---   q        until when the mutex is left free for clients that know no line
---   p        since when clients of dlock have had it without leaving it free
---   b        for how long they may, in us
+--   q        until when the mutex is left free for clients that know no line; stays until a script lets somebody in
+--   p        since when clients of dlock have passed it on without leaving it free
+--   b        '<seen last> <seen first> <value>': the last hold of somebody who knows no line; 64 bytes of its value
+--   g        '<deadline> <id>': the hold that was passed on last, until it is given back. Its string is marked
 --   i        '<last ms> <id>': a hold that was given its end, which then is noted as what has no effect any more, and yet
 --            stays until then
 -- Times are the server's.
 local FOREVER = 3600000000 -- us: for how long a string without an expiry is taken to stay
 local LONGEST = 1000000000000 -- ms: as what a longer expiry counts, so that numbers stay exact
-local FREE, LEAST, MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart
+local FREE, LEAST, MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart; see release.lua
 local GLANCE = 8000 -- us: how often the first in line looks then whether others come
 
 local MARK = '+' -- in no id
@@ -36,13 +37,23 @@ reads, writes, earliest = 0, value and 1 or 0, value and now + left or 0
 
 -- What `commit` is to make of the string: its value and expiry, or false to remove it.
 local wanted, millis
-local function hold(hold_id, _, deadline)
+-- One that is passed on has a token.
+local function hold(hold_id, _, deadline, token)
   millis = max(math.floor((deadline - now) / 1000), 1)
   wanted, value, left, writes, earliest = hold_id, hold_id, millis * 1000, 1, deadline
+  if token then set('g', fmt('%d ', deadline) .. hold_id) elseif get1('g') then set('g', '') end
 end
 
 local function unhold()
   wanted, value, left, writes, listed = false, false, nil, 0, true
+  if get1('g') then set('g', '') end
+end
+
+-- Until when the mutex is somebody else's to whom it was passed on: then who comes anew joins the line without a look at the
+-- string.
+local function passed_on()
+  local till, of = match(get1('g') or '', '^(%d+) (.*)$')
+  return till and of ~= id and tonumber(till) > now and tonumber(till) or nil
 end
 
 -- The string comes after the hash: if a script ends between the two, whoever had it still has it. It is overwritten, never
@@ -53,7 +64,7 @@ local function commit(even_if_full)
   if f[1] and kept == 0 and (value or keep > 0) then keep = max(keep, now + SLACK, now + 1000 * (call('PTTL', lock) - 1001)) end
   if f[1] or keep > 0 then commit_hash(even_if_full) end -- Who has nothing to remember has no hash.
   if wanted then
-    marked = W.count > 0
+    marked = W.count > 0 or get1('g')
     call('SET', key, marked and wanted .. MARK or wanted, 'PX', fmt('%d', millis))
   elseif wanted == false then
     call('DEL', key)
