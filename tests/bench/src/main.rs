@@ -1,8 +1,10 @@
 //! dlock measured side by side with other locks; `scripts/bench` builds and runs it.
 
 mod against;
+mod gaps;
 mod measure;
 mod options;
+mod readme;
 mod results;
 mod server;
 mod system;
@@ -53,7 +55,7 @@ async fn measure_all(options: &Options) {
     let lab = Lab {
         standalone: Site::standalone().await,
         cluster: Site::cluster().await,
-        quick: options.quick,
+        effort: options.effort(),
         repeats: options.repeats(),
         systems: options.systems.clone(),
     };
@@ -62,8 +64,18 @@ async fn measure_all(options: &Options) {
     println!(
         "{}{}",
         results.to_markdown(&TITLES),
-        verdict::to_markdown(&results)
+        readme::tables(&results)
     );
+    if !options.smoke {
+        println!("{}", verdict::to_markdown(&results));
+    }
     let written = results.write_json(&options.output);
     written.unwrap_or_else(|error| panic!("{}: {error}", options.output.display()));
+    if options.smoke {
+        let missing = gaps::find(&results, &options.only, &options.systems);
+        if !missing.is_empty() {
+            eprintln!("dlock-bench: no figure for\n{}", missing.join("\n"));
+            std::process::exit(1);
+        }
+    }
 }

@@ -4,13 +4,16 @@ use std::{num::NonZero, path::PathBuf};
 
 use clap::Parser;
 
-use crate::system::Kind;
+use crate::{system::Kind, workload::Effort};
 
 /// dlock measured side by side with other locks; `scripts/bench --help` tells more.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Runs everything for a moment, and fails where a figure is missing.
+    #[arg(long, conflicts_with_all = ["quick", "against"])]
+    pub(crate) smoke: bool,
     #[arg(long)]
     pub(crate) repeats: Option<NonZero<usize>>,
     #[arg(long, value_delimiter = ',')]
@@ -27,8 +30,16 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    pub(crate) fn effort(&self) -> Effort {
+        match (self.smoke, self.quick) {
+            (true, _) => Effort::Smoke,
+            (false, true) => Effort::Quick,
+            (false, false) => Effort::Full,
+        }
+    }
+
     pub(crate) fn repeats(&self) -> usize {
-        let usual = if self.quick { 1 } else { 3 };
+        let usual = self.effort().pick(1, 1, 3);
         self.repeats.map_or(usual, NonZero::get)
     }
 }

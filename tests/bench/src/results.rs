@@ -67,6 +67,17 @@ impl Results {
         systems
     }
 
+    /// What was measured with a workload, in order.
+    pub(crate) fn metrics(&self, workload: &str) -> Vec<&'static str> {
+        let mut metrics = Vec::new();
+        for entry in &self.entries {
+            if entry.workload == workload && !metrics.contains(&entry.metric) {
+                metrics.push(entry.metric);
+            }
+        }
+        metrics
+    }
+
     /// One Markdown table for each workload.
     pub(crate) fn to_markdown(&self, titles: &[(&'static str, &'static str)]) -> String {
         let mut text = String::new();

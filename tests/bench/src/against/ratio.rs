@@ -38,6 +38,7 @@ impl Sense {
             _ if metric == "of the longest" => Self::Tail,
             // As many as there are holds and leases.
             "1/s" if metric == "renewals" => Self::Neither,
+            "1/s" if metric.starts_with("scripts ") => Self::LessIsBetter,
             "1/s" | "%" => Self::MoreIsBetter,
             "1" if metric == "lost" => Self::LessIsBetter,
             "1" => Self::Neither,

@@ -69,6 +69,13 @@ impl Commands {
         (sent, inside)
     }
 
+    /// How many scripts ran.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    pub(crate) fn scripts(&self) -> f64 {
+        let calls = |name| self.by_name.get(name).map_or(0, |(calls, _)| *calls);
+        (calls("eval") + calls("evalsha")) as f64
+    }
+
     /// The mean duration of a command in us; not a number if it never ran.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
     pub(crate) fn usec_per_call(&self, name: &str) -> f64 {

@@ -96,6 +96,21 @@ impl Site {
         commands
     }
 
+    /// How many subscriptions all clients have, of each kind.
+    pub(crate) async fn subscriptions(&self) -> usize {
+        let mut sum = 0;
+        for node in self.nodes() {
+            let clients: String = node.query(&["CLIENT", "LIST", "TYPE", "pubsub"]).await;
+            let fields = clients.split_whitespace();
+            let numbers = fields.filter_map(|field| {
+                let number = field.strip_prefix("sub=").or(field.strip_prefix("ssub="));
+                number?.parse::<usize>().ok()
+            });
+            sum += numbers.sum::<usize>();
+        }
+        sum
+    }
+
     /// Removes all keys, so that one run leaves nothing to the next.
     pub(crate) async fn flush(&self) {
         for node in self.nodes() {

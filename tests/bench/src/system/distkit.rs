@@ -6,7 +6,7 @@ use distkit::{
     DistkitRedisKey,
     lock::{LockOptions, RwLock},
 };
-use redis::aio::ConnectionManager;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
 use super::{Mode, Setup, System};
 
@@ -22,7 +22,9 @@ pub(crate) struct Distkit {
 impl System for Distkit {
     async fn connect(setup: &Setup) -> Self {
         let client = redis::Client::open(setup.url.as_str()).expect("a valid URL");
-        let connection = client.get_connection_manager().await;
+        // However long it takes, that is what is measured.
+        let config = ConnectionManagerConfig::new().set_response_timeout(None);
+        let connection = client.get_connection_manager_with_config(config).await;
         Self {
             connection: connection.expect("the server takes connections"),
             lease: setup.lease,

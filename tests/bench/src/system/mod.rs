@@ -168,6 +168,12 @@ impl Kind {
         }
     }
 
+    /// The name of a lock of this system in a workload. Systems keep different things under a lock's name, and a workload
+    /// leaves some of them behind: each of both has names of its own.
+    pub(crate) fn key(self, workload: &str, which: impl fmt::Display) -> String {
+        format!("bench:{workload}:{self}:{which}")
+    }
+
     /// Whether its clients send `SET` themselves, outside of scripts. (dlock's do so at first, and the scripts of its mutex
     /// do, too: what it sends is less than what is counted.)
     pub(crate) fn sends_set(self) -> bool {

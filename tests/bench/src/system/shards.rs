@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dlock::Slot;
-use redis::{Client, Cmd, RedisResult, Value, aio::MultiplexedConnection};
+use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, Value, aio::MultiplexedConnection};
 
 /// A connection to each master, picked by slot.
 #[derive(Clone)]
@@ -74,9 +74,11 @@ impl Shards {
 }
 
 async fn connection(url: &str) -> MultiplexedConnection {
+    // However long it takes, that is what is measured.
+    let config = AsyncConnectionConfig::new().set_response_timeout(None);
     Client::open(url)
         .expect("a valid URL")
-        .get_multiplexed_async_connection()
+        .get_multiplexed_async_connection_with_config(&config)
         .await
         .expect("the server takes connections")
 }

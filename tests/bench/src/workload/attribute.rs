@@ -12,13 +12,13 @@ const CALLS: u32 = 100_000;
 /// As many keys as calls take turns on.
 const IDS: u32 = 64;
 
-#[distributed_lock(key = "bench:{id}", mode = "write")]
+#[distributed_lock(key = "bench:w8:{id}", mode = "write")]
 async fn annotated(id: u32) -> Result<u32, Error> {
     Ok(black_box(id))
 }
 
 async fn by_hand(id: u32) -> Result<u32, Error> {
-    let lock = dlock::installed()?.rw_lock(format!("bench:{id}"))?;
+    let lock = dlock::installed()?.rw_lock(format!("bench:w8:{id}"))?;
     let guard = lock.write().await?;
     let output = black_box(id);
     guard.release().await?;

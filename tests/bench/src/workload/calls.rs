@@ -1,6 +1,6 @@
 //! What the server spends on dlock's scripts, and what each of their commands adds.
 
-use redis::{Client, Script, aio::MultiplexedConnection, cmd};
+use redis::{AsyncConnectionConfig, Client, Script, aio::MultiplexedConnection, cmd};
 
 use super::{LEASE, Lab};
 use crate::{results::Results, server::Site, system::Kind};
@@ -28,7 +28,10 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     let site = &lab.standalone;
     let setup = site.setup(LEASE);
     let client = Client::open(setup.url).expect("a valid URL");
-    let connection = client.get_multiplexed_async_connection().await;
+    // However long it takes, that is what is measured.
+    let config = AsyncConnectionConfig::new().set_response_timeout(None);
+    let connection = client.get_multiplexed_async_connection_with_config(&config);
+    let connection = connection.await;
     let mut connection = connection.expect("the server takes connections");
     for _ in 0..lab.repeats {
         let mut code = String::new();
@@ -50,7 +53,7 @@ async fn release(site: &Site, connection: &mut MultiplexedConnection) -> f64 {
     for _ in 0..RUNS / BATCH {
         let mut pipeline = redis::pipe();
         for n in 0..BATCH {
-            let (key, hold) = (format!("bench:{n}"), "=host:1/0123456789abcdef/1");
+            let (key, hold) = (Kind::Dlock.key("calls", n), "=host:1/0123456789abcdef/1");
             pipeline.hset(&key, hold, "w 30000000 ").ignore();
             pipeline.hdel(&key, hold).ignore();
         }
@@ -79,7 +82,7 @@ async fn time(site: &Site, connection: &mut MultiplexedConnection, code: &str) -
                 .cmd("EVALSHA")
                 .arg(script.get_hash())
                 .arg(1)
-                .arg(format!("bench:{n}"))
+                .arg(Kind::Dlock.key("calls", n))
                 .ignore();
         }
         let run = pipeline.exec_async(connection).await;

@@ -34,11 +34,17 @@ pub(super) struct Contest<'a> {
     pub(super) think: Duration,
     pub(super) lasts: Duration,
     pub(super) lease: Duration,
-    pub(super) key: &'a str,
+    /// Whose lock it is about.
+    pub(super) workload: &'a str,
 }
 
 impl Contest<'_> {
-    /// What is told to each process, beside the key and the servers.
+    /// The lock's name.
+    pub(super) fn key(&self) -> String {
+        self.kind.key(self.workload, "hot")
+    }
+
+    /// What is told to each process, beside the workload and the servers.
     pub(super) fn numbers(&self) -> [String; 7] {
         let as_shipped = u8::from(self.polling == Polling::AsShipped);
         [
@@ -58,7 +64,7 @@ impl Contest<'_> {
         let own = std::env::current_exe().expect("this program has a path");
         let mut command = Command::new(own);
         command
-            .args(["child", self.kind.name(), self.key])
+            .args(["child", self.kind.name(), self.workload])
             .args([&setup.url, setup.topology.name()])
             .args(self.numbers());
         command
@@ -195,10 +201,10 @@ pub(super) async fn run_programs(
     outcome
 }
 
-/// What a started process does: `child SYSTEM KEY URL TOPOLOGY` and the numbers.
+/// What a started process does: `child SYSTEM WORKLOAD URL TOPOLOGY` and the numbers.
 pub(crate) async fn run_child(arguments: &[String]) {
-    let [kind, key, url, topology, numbers @ ..] = arguments else {
-        panic!("child SYSTEM KEY URL TOPOLOGY NUMBERS");
+    let [kind, workload, url, topology, numbers @ ..] = arguments else {
+        panic!("child SYSTEM WORKLOAD URL TOPOLOGY NUMBERS");
     };
     let kind: Kind = kind.parse().expect("a system");
     let numbers: Vec<u64> = numbers
@@ -222,7 +228,7 @@ pub(crate) async fn run_child(arguments: &[String]) {
         think: Duration::from_micros(think),
         lasts: Duration::from_micros(lasts),
         lease: Duration::from_micros(lease),
-        key,
+        workload,
     };
     let setup = Setup {
         url: url.clone(),
@@ -251,9 +257,9 @@ async fn contend<S: System>(contest: &Contest<'_>, setup: &Setup) -> String {
     for _ in 0..contest.tasks {
         let (system, timer) = (system.clone(), timer.clone());
         let (key, contest) = (
-            Arc::<str>::from(contest.key),
+            Arc::<str>::from(contest.key()),
             Contest {
-                key: "",
+                workload: "",
                 ..*contest
             },
         );

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
+
 use super::{
     Lab,
     contest::{Contender, Contest},
@@ -13,31 +15,34 @@ use crate::{
 };
 
 const LEASE: Duration = Duration::from_secs(2);
-const KEY: &str = "bench:crash";
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
+    let site = &lab.standalone;
     for _ in 0..lab.repeats {
-        for kind in lab.chosen(&Kind::LOCKS) {
-            let site = &lab.standalone;
+        // All at the same time: mostly they wait for leases to end.
+        let deaths = lab.chosen(&Kind::LOCKS).map(|kind| async move {
+            with_system!(kind, S => (
+                kind,
+                dead_holder::<S>(kind, site).await,
+                dead_waiter::<S>(kind, site).await,
+            ))
+        });
+        for (kind, holder, waiter) in join_all(deaths).await {
             let label = site.label(kind);
-            let after = with_system!(kind, S => dead_holder::<S>(kind, site).await);
-            results.add(
-                "w6",
-                &label,
-                "grant after a holder's death",
-                "ms",
-                ms(after),
-            );
-            site.flush().await;
-            let after = with_system!(kind, S => dead_waiter::<S>(kind, site).await);
-            results.add("w6", &label, "grant past a dead waiter", "ms", ms(after));
-            site.flush().await;
+            let mut add = |metric, after| results.add("w6", &label, metric, "ms", ms(after));
+            add("grant after a holder's death", holder);
+            add("grant past a dead waiter", waiter);
         }
+        site.flush().await;
     }
 }
 
 fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
+}
+
+fn key(kind: Kind) -> String {
+    keeper(kind).key()
 }
 
 /// A process that takes the lock and would keep it for a minute.
@@ -53,7 +58,7 @@ fn keeper(kind: Kind) -> Contest<'static> {
         think: Duration::ZERO,
         lasts: minute,
         lease: LEASE,
-        key: KEY,
+        workload: "w6",
     }
 }
 
@@ -66,7 +71,7 @@ async fn dead_holder<S: System>(kind: Kind, site: &Site) -> Duration {
     tokio::time::sleep(Duration::from_millis(300 + fastrand::u64(0..700))).await;
     let waiter = tokio::spawn(async move {
         let granted = async { Instant::now() };
-        system.locked(Mode::Write, KEY, granted).await
+        system.locked(Mode::Write, &key(kind), granted).await
     });
     tokio::time::sleep(Duration::from_millis(200)).await;
     let died = Instant::now();
@@ -88,7 +93,7 @@ async fn dead_waiter<S: System>(kind: Kind, site: &Site) -> Duration {
             let _ = told_to_finish.await;
             Instant::now()
         };
-        holder.locked(Mode::Write, KEY, body).await
+        holder.locked(Mode::Write, &key(kind), body).await
     });
     has_begun.await.expect("the lock is free at first");
     let mut first = Contender::start(&keeper(kind), site).await;
@@ -96,7 +101,7 @@ async fn dead_waiter<S: System>(kind: Kind, site: &Site) -> Duration {
     tokio::time::sleep(Duration::from_millis(300)).await;
     let second = tokio::spawn(async move {
         let granted = async { Instant::now() };
-        waiter.locked(Mode::Write, KEY, granted).await
+        waiter.locked(Mode::Write, &key(kind), granted).await
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     first.kill().await;

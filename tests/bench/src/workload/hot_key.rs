@@ -11,9 +11,11 @@ use crate::{
 };
 
 const HOLD: Duration = Duration::from_millis(1);
+/// How long somebody acquires alone at least, to be compared with.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    let lasts = Duration::from_millis(lab.pick(2000, 10_000));
+    let lasts = Duration::from_millis(lab.pick(150, 2000, 10_000));
     for _ in 0..lab.repeats {
         for (workload, processes) in [("w3-2", 2), ("w3-8", 8), ("w3-32", 32)] {
             let run = |kind, polling| contest::Contest {
@@ -26,7 +28,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                 think: Duration::ZERO,
                 lasts,
                 lease: LEASE,
-                key: "bench:hot",
+                workload: "w3",
             };
             for kind in lab.chosen(&Kind::LOCKS) {
                 let contest = run(kind, Polling::Tuned);
@@ -104,7 +106,7 @@ async fn ideal(site: &Site, contest: &contest::Contest<'_>) -> f64 {
     let alone = contest::Contest {
         kind: Kind::Empty,
         processes: 1,
-        lasts: contest.lasts / 5,
+        lasts: (contest.lasts / 5).max(SHORTEST),
         ..*contest
     };
     let outcome = contest::run(&alone, site).await;
@@ -115,10 +117,11 @@ async fn ideal(site: &Site, contest: &contest::Contest<'_>) -> f64 {
 async fn round_trip(setup: Setup) -> f64 {
     let pairs = tokio::spawn(async move {
         let system = Empty::connect(&setup).await;
+        let key = Kind::Empty.key("w3", "hot");
         let mut samples = Samples::default();
         for _ in 0..300 {
             let start = Instant::now();
-            system.locked(Mode::Write, "bench:hot", async {}).await;
+            system.locked(Mode::Write, &key, async {}).await;
             samples.add(start.elapsed().as_secs_f64() * 1e6);
         }
         samples

@@ -10,7 +10,7 @@ use crate::{
     measure::{KeptApart, Samples},
     results::Results,
     server::Site,
-    system::{Mode, Setup, System, with_system},
+    system::{Kind, Mode, Setup, System, with_system},
 };
 
 const WARM_UP: usize = 100;
@@ -23,7 +23,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     let sites = [&lab.standalone, &lab.cluster];
     let servers = sites.into_iter().flat_map(Site::nodes);
     let _apart = KeptApart::new(servers.map(RedisServer::pid));
-    for round in 0..lab.pick(6, 30) {
+    for round in 0..lab.pick(1, 6, 30) {
         // Each has its turn behind each of the others.
         let mut places = lab.places();
         let first = round % places.len();
@@ -31,7 +31,9 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
         let mut tasks: Vec<Box<dyn Task>> = Vec::new();
         for (site, kind) in &places {
             let setup = site.setup(LEASE);
-            tasks.push(with_system!(*kind, S => Box::new(Pairs::<S>::start(&setup, round).await)));
+            tasks.push(
+                with_system!(*kind, S => Box::new(Pairs::<S>::start(*kind, &setup, round).await)),
+            );
         }
         let turns = tokio::spawn(async move {
             for _ in 0..(WARM_UP + PAIRS) / TURN {
@@ -62,6 +64,7 @@ trait Task: Send {
 }
 
 struct Pairs<S> {
+    kind: Kind,
     system: S,
     round: usize,
     done: usize,
@@ -69,8 +72,9 @@ struct Pairs<S> {
 }
 
 impl<S: System> Pairs<S> {
-    async fn start(setup: &Setup, round: usize) -> Self {
+    async fn start(kind: Kind, setup: &Setup, round: usize) -> Self {
         Self {
+            kind,
             system: S::connect(setup).await,
             round,
             done: 0,
@@ -83,7 +87,7 @@ impl<S: System> Task for Pairs<S> {
     fn turn(&mut self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {
             for n in self.done..self.done + TURN {
-                let key = format!("bench:{}:{n}", self.round);
+                let key = self.kind.key("w1", format_args!("{}:{n}", self.round));
                 let start = Instant::now();
                 self.system.locked(Mode::Write, &key, async {}).await;
                 if n >= WARM_UP {

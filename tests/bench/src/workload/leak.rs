@@ -16,7 +16,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     if !lab.systems.contains(&Kind::Dlock) {
         return;
     }
-    let pairs = lab.pick(100_000, 1_000_000);
+    let pairs = lab.pick(5000, 100_000, 1_000_000);
     let setup = lab.standalone.setup(LEASE);
     let client = Client::builder().url(setup.url).lease(setup.lease);
     let client = client.build().await.expect("the servers answer");
@@ -45,7 +45,9 @@ async fn turn_over(client: &Client, from: usize, to: usize) {
         let client = client.clone();
         running.spawn(async move {
             for n in (from + task..to).step_by(TASKS) {
-                let lock = client.rw_lock(format!("bench:{n}")).expect("a valid name");
+                let lock = client
+                    .rw_lock(Kind::Dlock.key("w9", n))
+                    .expect("a valid name");
                 let guard = lock.write().await.expect("the lock is free");
                 guard.release().await.expect("the lock was held");
             }

@@ -4,6 +4,7 @@ mod attribute;
 mod calls;
 mod contest;
 mod crash;
+mod effort;
 pub(crate) mod growth;
 mod hot_key;
 mod latency;
@@ -11,19 +12,20 @@ mod leak;
 mod quorum;
 mod readers;
 mod renewal;
+mod storm;
 mod tasks;
 mod throughput;
 
 use std::time::Duration;
 
-pub(crate) use self::contest::run_child;
+pub(crate) use self::{contest::run_child, effort::Effort};
 use crate::{results::Results, server::Site, system::Kind};
 
 /// The lease of ordinary runs; long enough that nothing is renewed.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 17] = [
+pub(crate) const TITLES: [(&str, &str); 18] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -57,6 +59,10 @@ pub(crate) const TITLES: [(&str, &str); 17] = [
         "growth: what it takes in sum when many come or go",
     ),
     (
+        "w13",
+        "storm: as many waiters of one client as there are held locks, and then their messages are cut off",
+    ),
+    (
         "quorum-1",
         "a lock on most of five servers: one process, acquire and release",
     ),
@@ -72,15 +78,15 @@ pub(crate) const TITLES: [(&str, &str); 17] = [
 pub(crate) struct Lab {
     pub(crate) standalone: Site,
     pub(crate) cluster: Site,
-    pub(crate) quick: bool,
+    pub(crate) effort: Effort,
     pub(crate) repeats: usize,
     pub(crate) systems: Vec<Kind>,
 }
 
 impl Lab {
-    /// One of two values, by thoroughness.
-    pub(crate) fn pick<T>(&self, quick: T, full: T) -> T {
-        if self.quick { quick } else { full }
+    /// One of three values, by thoroughness.
+    pub(crate) fn pick<T>(&self, smoke: T, quick: T, full: T) -> T {
+        self.effort.pick(smoke, quick, full)
     }
 
     /// Those of `kinds` that were asked for.
@@ -100,8 +106,8 @@ impl Lab {
 }
 
 /// All workloads, as they are asked for.
-pub(crate) const NAMES: [&str; 12] = [
-    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "quorum",
+pub(crate) const NAMES: [&str; 13] = [
+    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w13", "quorum",
 ];
 
 /// Runs the workloads called one of `only`, or all.
@@ -121,6 +127,7 @@ pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
             "w8" => attribute::run(lab, results).await,
             "w9" => leak::run(lab, results).await,
             "w10" => growth::run(lab, results).await,
+            "w13" => storm::run(lab, results).await,
             "quorum" => quorum::run(lab, results).await,
             _ => unreachable!("{name} is listed and not known"),
         }

@@ -19,7 +19,7 @@ const NODE: &str = "node-redlock";
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
     let site = Site::quorum(SERVERS).await;
-    let lasts = Duration::from_millis(lab.pick(2000, 10_000));
+    let lasts = Duration::from_millis(lab.pick(150, 2000, 10_000));
     for _ in 0..lab.repeats {
         for (workload, processes, hold) in [
             ("quorum-1", 1, Duration::ZERO),
@@ -36,7 +36,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                     think: Duration::ZERO,
                     lasts,
                     lease: LEASE,
-                    key: "bench:hot",
+                    workload: "quorum",
                 };
                 for kind in lab.chosen(&Kind::QUORUM) {
                     // dlock has nothing to tune.
@@ -64,7 +64,7 @@ fn node(contest: &contest::Contest<'_>, site: &Site) -> Command {
     let mut command = Command::new("node");
     command
         .arg(program)
-        .args([contest.key, &site.setup(contest.lease).url])
+        .args([contest.key(), site.setup(contest.lease).url])
         .args(contest.numbers());
     command
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    let lasts = Duration::from_millis(lab.pick(2000, 5000));
+    let lasts = Duration::from_millis(lab.pick(200, 2000, 5000));
     for _ in 0..lab.repeats {
         for kind in lab.chosen(&Kind::READ_WRITE) {
             one(&lab.standalone, results, kind, lasts).await;
@@ -33,7 +33,7 @@ async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
         think: Duration::ZERO,
         lasts,
         lease: LEASE,
-        key: "bench:hot",
+        workload: "w5",
     };
     let outcome = contest::run(&contest, site).await;
     let label = site.label(kind);

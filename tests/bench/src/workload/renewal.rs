@@ -25,9 +25,9 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
 }
 
 async fn one(lab: &Lab, site: &Site, results: &mut Results) {
-    let (holds, lasts) = lab.pick((10_000, 15), (100_000, 60));
+    let (holds, lasts) = lab.pick((300, 1), (10_000, 15), (100_000, 60));
     let lasts = Duration::from_secs(lasts);
-    let setup = site.setup(LEASE);
+    let setup = site.setup(lab.pick(2 * lasts, LEASE, LEASE));
     let client = Client::builder().url(setup.url).lease(setup.lease);
     let client = client.build().await.expect("the servers answer");
     let memory = resident_bytes();
@@ -73,7 +73,9 @@ async fn acquire(client: &Client, holds: usize) -> Vec<WriteGuard> {
         running.spawn(async move {
             let mut guards = Vec::new();
             for n in (task..holds).step_by(TASKS) {
-                let lock = client.rw_lock(format!("bench:{n}")).expect("a valid name");
+                let lock = client
+                    .rw_lock(Kind::Dlock.key("w7", n))
+                    .expect("a valid name");
                 guards.push(lock.write().await.expect("the lock is free"));
             }
             guards

@@ -1,6 +1,9 @@
 //! w4: one hot key, many tasks of one process; and what another process gets to see of it.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::task::JoinSet;
 
@@ -18,7 +21,7 @@ use crate::{
 const TASKS: usize = 64;
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    let lasts = Duration::from_millis(lab.pick(1000, 2000));
+    let lasts = Duration::from_millis(lab.pick(400, 1000, 2000));
     for _ in 0..lab.repeats {
         for kind in lab.chosen(&Kind::LOCKS) {
             one(&lab.standalone, results, kind, lasts).await;
@@ -32,7 +35,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
 async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
     let label = site.label(kind);
     let setup = site.setup(LEASE);
-    let alone = with_system!(kind, S => crowd::<S>(&setup, lasts).await);
+    let alone = with_system!(kind, S => crowd::<S>(kind, &setup, lasts).await);
     let all = count(alone.shares.iter().sum());
     let mut add = |metric, unit, value| results.add("w4", &label, metric, unit, value);
     add("acquisitions", "1/s", all / lasts.as_secs_f64());
@@ -54,11 +57,11 @@ async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
         think: Duration::from_millis(20),
         lasts,
         lease: LEASE,
-        key: "bench:hot",
+        workload: "w4",
     };
     let mut other = Contender::start(&contest, site).await;
     other.go().await;
-    let beside = with_system!(kind, S => crowd::<S>(&setup, lasts).await);
+    let beside = with_system!(kind, S => crowd::<S>(kind, &setup, lasts).await);
     let mut outcome = Outcome::default();
     other.finish(&mut outcome).await;
     let all = count(beside.shares.iter().sum());
@@ -80,12 +83,13 @@ struct Crowd {
     cpu: f64,
 }
 
-async fn crowd<S: System>(setup: &Setup, lasts: Duration) -> Crowd {
+async fn crowd<S: System>(kind: Kind, setup: &Setup, lasts: Duration) -> Crowd {
     let system = S::connect(setup).await;
+    let key: Arc<str> = kind.key("w4", "hot").into();
     let (start, cpu) = (Instant::now(), client_cpu());
     let mut running = JoinSet::new();
     for _ in 0..TASKS {
-        let system = system.clone();
+        let (system, key) = (system.clone(), Arc::clone(&key));
         running.spawn(async move {
             let (mut share, mut longest) = (0, Duration::ZERO);
             loop {
@@ -93,7 +97,7 @@ async fn crowd<S: System>(setup: &Setup, lasts: Duration) -> Crowd {
                 if asked - start >= lasts {
                     return (share, longest);
                 }
-                let granted = system.locked(Mode::Write, "bench:hot", async { Instant::now() });
+                let granted = system.locked(Mode::Write, &key, async { Instant::now() });
                 let granted = granted.await;
                 longest = longest.max(granted - asked);
                 share += usize::from(granted - start < lasts);

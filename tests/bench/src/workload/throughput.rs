@@ -11,20 +11,20 @@ use super::{LEASE, Lab};
 use crate::{
     measure::{client_cpu, count},
     results::Results,
-    system::{Mode, Setup, System, with_system},
+    system::{Kind, Mode, Setup, System, with_system},
 };
 
 const KEYS: usize = 10_000;
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    let duration = Duration::from_millis(lab.pick(400, 1000));
-    for _ in 0..lab.repeats * 2 {
+    let duration = Duration::from_millis(lab.pick(50, 400, 1000));
+    for _ in 0..lab.repeats * lab.pick(1, 2, 2) {
         for (workload, tasks) in [("w2-64", 64), ("w2-256", 256)] {
             for (site, kind) in lab.places() {
                 let label = site.label(kind);
                 let setup = site.setup(LEASE);
                 let server = site.cpu().await;
-                let load = with_system!(kind, S => load::<S>(&setup, tasks, duration).await);
+                let load = with_system!(kind, S => load::<S>(kind, &setup, tasks, duration).await);
                 let server = site.cpu().await - server;
                 let pairs = count(load.pairs);
                 let rate = pairs / load.took.as_secs_f64();
@@ -46,9 +46,9 @@ struct Load {
     client: f64,
 }
 
-async fn load<S: System>(setup: &Setup, tasks: usize, duration: Duration) -> Load {
+async fn load<S: System>(kind: Kind, setup: &Setup, tasks: usize, duration: Duration) -> Load {
     let system = S::connect(setup).await;
-    let keys: Arc<[String]> = (0..KEYS).map(|n| format!("bench:{n}")).collect();
+    let keys: Arc<[String]> = (0..KEYS).map(|n| kind.key("w2", n)).collect();
     let (start, cpu) = (Instant::now(), client_cpu());
     let mut running = JoinSet::new();
     for task in 0..tasks {

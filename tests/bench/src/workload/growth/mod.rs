@@ -42,12 +42,12 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     let _apart = KeptApart::new(servers.map(RedisServer::pid));
     let mut link = Link::new(&lab.standalone).await;
     for _ in 0..lab.repeats {
-        for (n, column) in SIZES.into_iter().take(lab.pick(3, 4)) {
+        for (n, column) in SIZES.into_iter().take(lab.pick(2, 3, 4)) {
             for (operation, costs) in single::all(&mut link, n).await {
                 results.add("w10", operation, column, "us", costs.median());
             }
             for sequence in Sequence::ALL {
-                let sum = sum::measure(&mut link, sequence, n).await;
+                let sum = sum::measure(&mut link, sequence, n, lab.effort).await;
                 let row = row(sequence, n);
                 let mut add = |metric, unit, value| {
                     results.add("w10-sums", &row, metric, unit, value);

@@ -13,17 +13,21 @@ use super::{
     link::Link,
     sequence::Sequence,
 };
-use crate::measure::Samples;
+use crate::{measure::Samples, workload::Effort};
 
-/// How often each is done. What is expensive is so every time; what happens to the server does not
+/// How often each is done, by thoroughness. What is expensive is so every time; what happens to the server does not
 /// happen at the same step each time.
-const RUNS: usize = 3;
+const RUNS: [usize; 3] = [1, 3, 3];
 
 /// How many are asked for at a time.
 const BATCH: usize = 100;
 
-/// How long those live who crash; they take their holds and places within it.
-const SHORT: Duration = Duration::from_millis(2500);
+/// How long those live who crash, by thoroughness; they take their holds and places within it.
+const SHORT: [Duration; 3] = [
+    Duration::from_secs(1),
+    Duration::from_millis(2500),
+    Duration::from_millis(2500),
+];
 
 /// What a sequence of operations costs.
 #[derive(Debug)]
@@ -42,15 +46,18 @@ struct Run {
 }
 
 /// Carries out a sequence with `n` who take part.
-pub(super) async fn measure(link: &mut Link, sequence: Sequence, n: usize) -> Sum {
+pub(super) async fn measure(link: &mut Link, sequence: Sequence, n: usize, effort: Effort) -> Sum {
+    let [smoke, quick, full] = SHORT;
+    let short = effort.pick(smoke, quick, full);
+    let [smoke, quick, full] = RUNS;
     let mut runs = Vec::new();
-    for _ in 0..RUNS {
+    for _ in 0..effort.pick(smoke, quick, full) {
         link.clear().await;
         runs.push(match sequence {
             Sequence::Drain => drain(link, n).await,
             Sequence::Phase => phase(link, n).await,
-            Sequence::CrashedHolds => crashed_holds(link, n).await,
-            Sequence::CrashedPlaces => crashed_places(link, n).await,
+            Sequence::CrashedHolds => crashed_holds(link, n, short).await,
+            Sequence::CrashedPlaces => crashed_places(link, n, short).await,
         });
     }
     best(&runs)
@@ -119,25 +126,25 @@ async fn phase(link: &mut Link, n: usize) -> Run {
 }
 
 /// Readers crash, and a writer who waits gets the lock.
-async fn crashed_holds(link: &mut Link, n: usize) -> Run {
+async fn crashed_holds(link: &mut Link, n: usize, short: Duration) -> Run {
     let start = Instant::now();
     let ids: Vec<HoldId> = (0..n).map(|_| ask::id()).collect();
-    let ops = ids.iter().map(|id| ask::attempt(id.clone(), Read, SHORT));
+    let ops = ids.iter().map(|id| ask::attempt(id.clone(), Read, short));
     let ops = ops.collect();
     crowd::take(link, ids, ops).await;
-    outlive(start).await;
+    outlive(start, short).await;
     let mut run = Run::default();
     ask_until_granted(link, &mut run, n).await;
     run
 }
 
 /// Writers who wait crash, and one who came after them gets the lock when it is released.
-async fn crashed_places(link: &mut Link, n: usize) -> Run {
+async fn crashed_places(link: &mut Link, n: usize, short: Duration) -> Run {
     let start = Instant::now();
     let writer = crowd::hold(link, Write, 1).await.remove(0);
-    let crash = (0..n).map(|_| ask::queue(ask::id(), Write, SHORT));
+    let crash = (0..n).map(|_| ask::queue(ask::id(), Write, short));
     link.run(&crash.collect::<Vec<_>>()).await;
-    outlive(start).await;
+    outlive(start, short).await;
     let mut run = Run::default();
     run.steps
         .push(link.time_one(ask::release(writer.id)).await.usec);
@@ -147,10 +154,10 @@ async fn crashed_places(link: &mut Link, n: usize) -> Run {
     run
 }
 
-/// Waits until what was taken since `start` is over.
-async fn outlive(start: Instant) {
-    assert!(start.elapsed() < SHORT, "the server is too slow for this");
-    tokio::time::sleep(SHORT + Duration::from_millis(50)).await;
+/// Waits until what was taken for `short` since `start` is over.
+async fn outlive(start: Instant, short: Duration) {
+    assert!(start.elapsed() < short, "the server is too slow for this");
+    tokio::time::sleep(short + Duration::from_millis(50)).await;
 }
 
 /// A writer asks for the lock; the server may clear a part each time.

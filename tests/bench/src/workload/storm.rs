@@ -1,0 +1,171 @@
+//! w13: many locks are held by one client, and another one waits for each of them; then the servers end the connections
+//! on which it is told.
+
+use std::time::{Duration, Instant};
+
+use dlock::{Client, WriteGuard};
+use tokio::task::JoinSet;
+
+use super::Lab;
+use crate::{
+    measure::count,
+    results::Results,
+    server::Site,
+    system::{Kind, Setup},
+};
+
+const LEASE: Duration = Duration::from_secs(3);
+/// How often the subscriptions are counted.
+const LOOK: Duration = Duration::from_millis(20);
+/// After so long nobody waits for that any more.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// The most acquires of the holder at a time.
+const TASKS: usize = 64;
+
+pub(super) async fn run(lab: &Lab, results: &mut Results) {
+    if !lab.systems.contains(&Kind::Dlock) {
+        return;
+    }
+    let waiters = lab.pick(50, 1000, 3000);
+    // Without another subscription for so long, there is none to come.
+    let window = Duration::from_millis(lab.pick(500, 2000, 5000));
+    for _ in 0..lab.repeats {
+        for site in [&lab.standalone, &lab.cluster] {
+            let storm = storm(site, waiters, window).await;
+            let label = site.label(Kind::Dlock);
+            let mut add = |metric, unit, value| results.add("w13", &label, metric, unit, value);
+            add("waiters", "1", count(waiters));
+            add("subscribed after", "s", storm.subscribed.as_secs_f64());
+            add("scripts settled", "1/s", storm.settled.scripts);
+            add("server CPU settled", "% of a core", storm.settled.cpu);
+            add("scripts after the cut", "1/s", storm.cut.scripts);
+            add("server CPU after the cut", "% of a core", storm.cut.cpu);
+            add("again after", "s", storm.again.as_secs_f64());
+            add("lost", "1", count(storm.lost));
+            add(
+                "all handed over after",
+                "s",
+                storm.handed_over.as_secs_f64(),
+            );
+            site.flush().await;
+        }
+    }
+}
+
+struct Storm {
+    subscribed: Duration,
+    settled: Load,
+    /// From the cut on.
+    cut: Load,
+    again: Duration,
+    lost: usize,
+    handed_over: Duration,
+}
+
+/// What the servers do.
+struct Load {
+    scripts: f64,
+    cpu: f64,
+}
+
+async fn storm(site: &Site, waiters: usize, window: Duration) -> Storm {
+    let setup = site.setup(LEASE);
+    let (holder, waiting) = (connect(&setup).await, connect(&setup).await);
+    let guards = hold(&holder, waiters).await;
+    let (start, before) = (Instant::now(), site.commands().await);
+    let mut acquires = JoinSet::new();
+    for n in 0..waiters {
+        let lock = waiting.rw_lock(key(n)).expect("a valid name");
+        acquires.spawn(async move {
+            let guard = lock.write().await.expect("its turn comes");
+            guard.release().await.expect("the lock was held");
+        });
+    }
+    let all_asked = async || site.commands().await.since(&before).scripts() >= count(waiters);
+    while !all_asked().await && start.elapsed() < PATIENCE {
+        tokio::time::sleep(LOOK).await;
+    }
+    let (subscribed, subscriptions) = all_subscribed(site, 1, start, window).await;
+    let settled = load(site, window).await;
+    let cut = Instant::now();
+    for node in site.nodes() {
+        node.query::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"])
+            .await;
+    }
+    let again = all_subscribed(site, subscriptions, cut, window);
+    let (cut, (again, _)) = tokio::join!(load(site, window), again);
+    let lost = guards.iter().filter(|guard| guard.is_lost()).count();
+    let released = Instant::now();
+    drop(guards);
+    acquires.join_all().await;
+    let handed_over = released.elapsed();
+    holder.shutdown().await.expect("the releases are delivered");
+    waiting.shutdown().await.expect("nothing is left");
+    Storm {
+        subscribed,
+        settled,
+        cut,
+        again,
+        lost,
+        handed_over,
+    }
+}
+
+fn key(n: usize) -> String {
+    Kind::Dlock.key("w13", n)
+}
+
+async fn connect(setup: &Setup) -> Client {
+    let client = Client::builder().url(&setup.url).lease(setup.lease);
+    client.build().await.expect("the servers answer")
+}
+
+async fn hold(client: &Client, locks: usize) -> Vec<WriteGuard> {
+    let mut running = JoinSet::new();
+    for task in 0..TASKS {
+        let client = client.clone();
+        running.spawn(async move {
+            let mut guards = Vec::new();
+            for n in (task..locks).step_by(TASKS) {
+                let lock = client.rw_lock(key(n)).expect("a valid name");
+                guards.push(lock.write().await.expect("the lock is free"));
+            }
+            guards
+        });
+    }
+    running.join_all().await.into_iter().flatten().collect()
+}
+
+/// How long after `start` the last of `least` subscriptions or more was made, and how many there are then. A client may
+/// hear of many locks through one.
+async fn all_subscribed(
+    site: &Site,
+    least: usize,
+    start: Instant,
+    quiet: Duration,
+) -> (Duration, usize) {
+    let (mut last, mut since) = (0, start);
+    while start.elapsed() < PATIENCE {
+        let subscriptions = site.subscriptions().await;
+        if subscriptions != last {
+            (last, since) = (subscriptions, Instant::now());
+        }
+        if last >= least && since.elapsed() >= quiet {
+            return (since - start, last);
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    (start.elapsed(), last)
+}
+
+/// What the servers do from now on.
+async fn load(site: &Site, window: Duration) -> Load {
+    let (start, cpu, before) = (Instant::now(), site.cpu().await, site.commands().await);
+    tokio::time::sleep(window).await;
+    let (cpu, commands) = (site.cpu().await - cpu, site.commands().await);
+    let took = start.elapsed().as_secs_f64();
+    Load {
+        scripts: commands.since(&before).scripts() / took,
+        cpu: cpu / took * 100.0,
+    }
+}
