@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use super::Terms;
 use super::deadline::{Deadline, Start};
 use super::loss::Fate;
+use super::renewal::Way;
 use super::tokens::Tokens;
 use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
@@ -16,6 +17,7 @@ use crate::key::LockKey;
 use crate::metrics::LockMetrics;
 use crate::protocol::{HoldId, Stray};
 use crate::random;
+use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
 use crate::trace;
@@ -53,6 +55,8 @@ pub(crate) struct Hold {
     used: AtomicBool,
     /// Until when a copy of the acquire may still arrive.
     stray_until: Option<BootInstant>,
+    /// On which way a renewal is now, if one is.
+    pub(super) renewing: Mutex<Option<Way>>,
     /// The hold's place in the renewal queue; guarded by that queue's lock.
     pub(super) renewal_due: AtomicU64,
 }
@@ -78,6 +82,7 @@ impl Hold {
             yielding: AtomicBool::new(false),
             used: AtomicBool::new(false),
             stray_until: granted.stray_until,
+            renewing: Mutex::default(),
             renewal_due: AtomicU64::new(0),
         };
         hold.restart_max_hold(hold.granted_at);

@@ -77,7 +77,7 @@ pub(super) async fn acquire(
                     // A grant that came meanwhile may be from a server that has failed.
                     listening.forget_grant();
                 }
-                let again = look_again(answered, retry, listening.is_told());
+                let again = look_again(lock, answered, retry, listening.is_told());
                 let woken = pause(lock, wait, again, listening).await?;
                 untold = woken.is_none() && again < answered + retry;
                 if woken.is_some() {

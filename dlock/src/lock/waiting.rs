@@ -117,13 +117,14 @@ pub(super) fn believe(
 
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
 /// A little late, and not all at once.
-pub(super) fn look_again(answered: Instant, retry: Duration, told: bool) -> Instant {
+pub(super) fn look_again(lock: &Handle, answered: Instant, retry: Duration, told: bool) -> Instant {
     let jitter = Duration::from_micros(random::u64(500..3000));
-    let latest = if told {
+    let usual = if told {
         HEARTBEAT
     } else {
         Duration::from_millis(random::u64(POLL))
     };
+    let latest = lock.commons.store.pause(lock.key.slot(), usual, told);
     answered + latest.min(retry + jitter)
 }
 

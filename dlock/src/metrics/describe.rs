@@ -25,6 +25,10 @@ pub fn describe() {
     for (name, help) in [
         (names::HELD, "Guards alive now."),
         (names::WAITING, "Acquires under way now."),
+        (
+            names::QUEUED,
+            "Acquires that wait until fewer requests of this process are under way.",
+        ),
     ] {
         describe_gauge!(name, Unit::Count, help);
     }

@@ -12,6 +12,6 @@ pub(crate) use acquire_watch::AcquireWatch;
 pub use buckets::BUCKETS;
 pub use describe::describe;
 pub(crate) use lock_metrics::{LockMetrics, Via};
-pub(crate) use process_metrics::{Redirect, failed, redirected, topology_changed};
+pub(crate) use process_metrics::{Redirect, failed, queued, redirected, topology_changed};
 pub use registry::{MAX_LABELS, OTHER};
 pub(crate) use registry::{command, for_label};

@@ -9,6 +9,8 @@ pub const HOLD: &str = "dlock_hold_seconds";
 pub const HELD: &str = "dlock_held";
 /// Gauge: acquires under way now.
 pub const WAITING: &str = "dlock_waiting";
+/// Gauge: acquires that wait until fewer requests of this process are under way.
+pub const QUEUED: &str = "dlock_queued";
 /// Counter: acquires that did not get the lock at once.
 pub const CONTENDED: &str = "dlock_contended_total";
 /// Histogram: from a release to the next grant.

@@ -1,6 +1,6 @@
 //! The metrics of the whole process: commands, redirects, errors.
 
-use metrics::{Histogram, counter, histogram};
+use metrics::{Histogram, counter, gauge, histogram};
 
 use super::names;
 use crate::clock::BootInstant;
@@ -21,6 +21,7 @@ impl ProcessMetrics {
             counter!(names::ERRORS, "kind" => kind).increment(0);
         }
         counter!(names::TOPOLOGY_CHANGES).increment(0);
+        gauge!(names::QUEUED).increment(0.0);
         Self {
             commands: names::OPS.map(|op| (op, histogram!(names::COMMAND, "op" => op))),
         }
@@ -75,6 +76,11 @@ impl Redirect {
 /// A command has to be sent again.
 pub(crate) fn redirected(kind: Redirect) {
     counter!(names::REDIRECTS, "kind" => kind.as_str()).increment(1);
+}
+
+/// So many more acquires wait until fewer requests are under way.
+pub(crate) fn queued(more: f64) {
+    gauge!(names::QUEUED).increment(more);
 }
 
 /// The slot map changed.

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use super::redis::{self, RedisStore, ScriptLoad};
 use super::site::{site, sites};
-use super::{Answer, Listener, MemoryStore, Origin, QuorumStore, Site, Timeouts, Trust, Wakeups};
+use super::{Answer, Listening, MemoryStore, QuorumStore, Site, Timeouts, Trust, Wakeups};
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
-use crate::token::ServerToken;
 
 /// Where a client's locks live. An enum rather than a trait object: a call then costs neither an
 /// allocation nor an indirection.
@@ -35,72 +34,6 @@ pub(crate) enum NodeId {
     Redis(redis::NodeId),
     /// All members of a quorum.
     Quorum,
-}
-
-/// A waiter's ear.
-#[derive(Debug)]
-#[must_use = "dropping it stops listening"]
-pub(crate) enum Listening {
-    /// In this process.
-    Memory(Listener),
-    /// On Redis.
-    Redis(redis::Listening),
-    /// Members tell nobody: who waits asks again when it was told to.
-    Quorum,
-}
-
-impl Listening {
-    /// Whether wake-ups can arrive.
-    pub(crate) fn is_subscribed(&self) -> bool {
-        match self {
-            Self::Memory(_) => true,
-            Self::Redis(listening) => listening.is_subscribed(),
-            Self::Quorum => false,
-        }
-    }
-
-    /// Whether wake-ups can be relied on; otherwise the waiter has to look often.
-    pub(crate) fn is_told(&self) -> bool {
-        match self {
-            Self::Memory(_) | Self::Quorum => true,
-            Self::Redis(listening) => listening.is_told(),
-        }
-    }
-
-    /// The lock became free, and a wake-up came, or did not.
-    pub(crate) fn note(&self, told: bool) {
-        if let Self::Redis(listening) = self {
-            listening.note(told);
-        }
-    }
-
-    /// The server is asked again: what came before counts no more.
-    pub(crate) fn begin(&self) {
-        match self {
-            Self::Memory(listener) => listener.begin(),
-            Self::Redis(listening) => listening.begin(),
-            Self::Quorum => {}
-        }
-    }
-
-    /// What was granted meanwhile counts no more.
-    pub(crate) fn forget_grant(&self) {
-        match self {
-            Self::Memory(listener) => listener.forget_grant(),
-            Self::Redis(listening) => listening.forget_grant(),
-            Self::Quorum => {}
-        }
-    }
-
-    /// Completes at the next wake-up, or at once if one has come since the last time. The token if
-    /// the lock has been passed on.
-    pub(crate) async fn woken(&self) -> Option<(ServerToken, Origin)> {
-        match self {
-            Self::Memory(listener) => listener.woken().await,
-            Self::Redis(listening) => listening.woken().await,
-            Self::Quorum => std::future::pending().await,
-        }
-    }
 }
 
 impl Store {
@@ -186,6 +119,23 @@ impl Store {
             Self::Memory(..) => NodeId::Memory,
             Self::Redis(store) => NodeId::Redis(store.node_of(slot)),
             Self::Quorum(_) => NodeId::Quorum,
+        }
+    }
+
+    /// By which connection a node is reached now: what was sent by another one need not arrive.
+    pub(crate) fn way_to(&self, node: NodeId) -> Option<u64> {
+        match (self, node) {
+            (Self::Redis(store), NodeId::Redis(node)) => store.way_to(node),
+            _ => None,
+        }
+    }
+
+    /// For how long somebody pauses who waits for a lock and would usually look again after `usual`; `told`: a message
+    /// wakes it as well.
+    pub(crate) fn pause(&self, slot: Slot, usual: Duration, told: bool) -> Duration {
+        match self {
+            Self::Redis(store) => store.pause(slot, usual, told),
+            Self::Memory(..) | Self::Quorum(_) => usual,
         }
     }
 

@@ -5,6 +5,7 @@
 mod answer;
 mod backend;
 mod endpoint;
+mod listening;
 mod memory;
 mod quorum;
 mod redis;
@@ -13,8 +14,9 @@ mod timeouts;
 mod wakeups;
 
 pub use answer::Answer;
-pub(crate) use backend::{Listening, NodeId, Store};
+pub(crate) use backend::{NodeId, Store};
 pub use endpoint::Endpoint;
+pub(crate) use listening::Listening;
 pub use memory::{MemoryStore, Post, ServerClock};
 pub(crate) use quorum::{QuorumStore, Site};
 pub(crate) use redis::Link;

@@ -91,13 +91,19 @@ impl Wakeups {
         true
     }
 
-    /// Wakes one waiter to look again: it may have missed something.
-    pub fn missed(&self, hold: &HoldId) {
+    /// One waiter may have missed something: until it has asked again, no grant is believed.
+    pub fn distrust(&self, hold: &HoldId) {
         if let Some(ear) = self.waiting.lock().get(hold) {
             *ear.heard.lock() = Heard {
                 granted: None,
                 missed: true,
             };
+        }
+    }
+
+    /// Wakes one waiter to look again.
+    pub fn look(&self, hold: &HoldId) {
+        if let Some(ear) = self.waiting.lock().get(hold) {
             ear.notify.notify_one();
         }
     }

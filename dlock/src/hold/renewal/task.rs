@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Renewals;
+use super::lanes::{Way, arrived};
 use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::hold::Hold;
@@ -12,9 +13,6 @@ use crate::protocol::{Extent, Op, Reply};
 use crate::random::HashMap;
 use crate::store::{Answer, NodeId, Store};
 use crate::tasks;
-
-/// Renewals in one pipeline: enough to be cheap, few enough not to hold up other commands.
-const BATCH: usize = 256;
 
 /// How soon a renewal is tried again at the earliest, however little of the lease is left: with many holds and a
 /// server that does not answer, ever shorter pauses would keep a processor busy.
@@ -50,8 +48,9 @@ pub(super) async fn run(renewals: Arc<Renewals>, store: Arc<Store>) {
     }
 }
 
-/// Sends what is due, one job per node, so that a slow node holds up only its own holds. Each
-/// hold stays in the queue for the next attempt, which an acknowledgement puts off.
+/// Sends what is due, to each node by itself, so that a slow node holds up only its own holds. Each
+/// hold stays in the queue for the next attempt, which an acknowledgement puts off; one that comes while the last is still
+/// on its way is left out.
 fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, now: BootInstant) {
     let mut by_node: HashMap<NodeId, Vec<Arc<Hold>>> = HashMap::default();
     for hold in due {
@@ -78,13 +77,20 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
             .push(hold);
     }
     for (node, holds) in by_node {
-        tasks::spawn(renew(Arc::clone(renewals), Arc::clone(store), node, holds));
+        let way = Way {
+            node,
+            connection: store.way_to(node),
+        };
+        for _ in 0..renewals.lanes.add(way, holds) {
+            tasks::spawn(renew(Arc::clone(renewals), Arc::clone(store), node));
+        }
     }
 }
 
-async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: Vec<Arc<Hold>>) {
-    for chunk in holds.chunks(BATCH) {
-        let batch: Vec<_> = chunk
+/// Fills one pipeline after the other, until all is sent that waits for the node.
+async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId) {
+    while let Some(holds) = renewals.lanes.next(node) {
+        let batch: Vec<_> = holds
             .iter()
             .map(|hold| {
                 let op = Op::Renew {
@@ -99,12 +105,12 @@ async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId, holds: 
         let mut unreachable = true;
         let tell = |index: usize, answer: Result<Answer, Error>| {
             unreachable &= answer.is_err();
-            settle(&renewals, &chunk[index], answer);
+            arrived(&holds[index], node);
+            settle(&renewals, &holds[index], answer);
         };
         store.call_batch(node, &batch, deadline, tell).await;
         if unreachable {
-            // The rest would only wait as long: their next attempts are queued already.
-            return;
+            renewals.lanes.give_up(node);
         }
     }
 }

@@ -82,6 +82,18 @@ impl RedisStore {
         self.servers.node_of(slot)
     }
 
+    /// The connection to a node there is now, by its number.
+    pub(crate) fn way_to(&self, node: NodeId) -> Option<u64> {
+        self.servers.now().by_id(node)?.serial()
+    }
+
+    /// For how long somebody pauses who waits in a lock's line and would usually look again after `usual`; `told`: a message
+    /// wakes it as well. The waiters of a client share a pace at each server.
+    pub(crate) fn pause(&self, slot: Slot, usual: Duration, told: bool) -> Duration {
+        let node = self.servers.now().node(slot).cloned();
+        node.map_or(usual, |node| node.budget.pause(usual, told))
+    }
+
     /// Carries out operations on locks of one node in one pipeline, each tried once; those that the node sends
     /// elsewhere are followed there.
     ///

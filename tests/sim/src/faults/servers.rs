@@ -259,14 +259,21 @@ fn forge(at_work: AtWork, lock: usize, times: u32) {
     let mut random = Random::of(sim.plan.seed, "stranger", sim.engine.now());
     for (id, now) in sim.judges.waiters(&sim.engine, lock) {
         let client = id.rsplit_once('/').map_or("", |(client, _)| client);
-        let channel = format!("{}:{client}", key.replacen("dlock", "dlock~c", 1));
+        // In a cluster, and on a single server.
+        let of_lock = format!("{}:{client}", key.replacen("dlock", "dlock~c", 1));
+        let channels = [of_lock, format!("dlock~c:{client}")];
         let message = format!("{id} {} {}", random.any() >> 8, now + 1);
         sim.engine.with_fleet(|fleet, now| {
             let Some(conn) = fleet.accept(node) else {
                 return;
             };
-            for command in ["PUBLISH", "SPUBLISH"] {
-                let words = [command, &channel, &message];
+            for (command, channel) in [
+                ("PUBLISH", 0),
+                ("PUBLISH", 1),
+                ("SPUBLISH", 0),
+                ("SPUBLISH", 1),
+            ] {
+                let words = [command, &channels[channel], &message];
                 let words = words.map(|word| format!("${}\r\n{word}\r\n", word.len()));
                 let request = format!("*3\r\n{}", words.concat());
                 fleet.feed(now, conn, request.as_bytes());

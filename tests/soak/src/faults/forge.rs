@@ -28,13 +28,19 @@ async fn tell(stage: Stage<'_>, lock: usize) -> Option<bool> {
     let token = clock.ok()?.as_micros();
     for waiter in &info.waiters {
         let client = waiter.id.rsplit_once('/').map_or("", |(client, _)| client);
-        let channel = format!("{}:{client}", stage.plan.channel_of(lock));
+        // In a cluster, and on a single server.
+        let channels = [
+            format!("{}:{client}", stage.plan.channel_of(lock)),
+            Plan::channel_of_client(client),
+        ];
         // As long as those are that it cannot know.
         let nonce = now_ns() & 0x00ff_ffff_ffff_ffff;
         let message = format!("{} {nonce} {token}", waiter.id);
-        for command in ["PUBLISH", "SPUBLISH"] {
-            // Old servers know only the first.
-            let _ = server.command(&[command, &channel, &message]).await;
+        for channel in &channels {
+            for command in ["PUBLISH", "SPUBLISH"] {
+                // Old servers know only the first.
+                let _ = server.command(&[command, channel, &message]).await;
+            }
         }
     }
     Some(!info.waiters.is_empty())

@@ -145,6 +145,11 @@ impl Plan {
         }
     }
 
+    /// A client's only channel on a single server.
+    pub(crate) fn channel_of_client(client: &str) -> String {
+        format!("{PREFIX}~c:{client}")
+    }
+
     /// The longest lease, in ms.
     pub(crate) fn longest_lease(&self) -> u64 {
         let leases = self.processes.iter().map(|process| process.lease);

@@ -87,7 +87,7 @@ async fn a_replica_does_not_repeat_a_grant() {
 fn evaluate(script: Script, key: &LockKey, op: &Op, valid_until: u64) -> Cmd {
     let mut command = redis::cmd("EVAL");
     command.arg(script_source(script));
-    encode(&mut command, key, Keys::All, op, "P", valid_until);
+    encode(&mut command, key, Keys::All, op, "p", valid_until);
     command
 }
 

@@ -10,7 +10,7 @@ use crate::world::World;
 pub(crate) fn wander(stage: &Stage, seed: u64, pieces: Pieces) -> World {
     let mut rng = Rng::with_seed(seed);
     let mut world = World::new(&format!("wander-{seed}"), pieces);
-    world.publish = ["S", "S", "S", "P", "L", "R", ""][rng.usize(..7)];
+    world.publish = ["S", "S", "s", "p", "L", "R", ""][rng.usize(..7)];
     let steps = rng.usize(5..40);
     for step in 0..steps {
         let any = rng.usize(..ACTORS);

@@ -152,7 +152,8 @@ async fn a_grant_after_something_was_missed_is_none_until_the_server_is_asked_ag
         if grants_before {
             tell();
         }
-        wakeups.missed(&hold);
+        wakeups.distrust(&hold);
+        wakeups.look(&hold);
         tell();
         // An answer that was sent twice changes nothing about it.
         listener.forget_grant();

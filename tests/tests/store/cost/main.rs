@@ -55,7 +55,7 @@ impl Meter {
         self.ask(redis::cmd("CONFIG").arg("RESETSTAT")).await;
         let mut eval = redis::cmd("EVAL");
         eval.arg(script_source(Script::of(self.key.kind(), op)));
-        let publishing = if sharded_channels() { "S" } else { "P" };
+        let publishing = if sharded_channels() { "s" } else { "p" };
         encode(&mut eval, &self.key, Keys::All, op, publishing, VALID);
         self.ask(&eval).await;
         self.spent().await

@@ -41,7 +41,7 @@ async fn one_server_and_its_database() {
     assert!(keyspace.contains("db3:"), "{keyspace}");
     assert_eq!(
         rig.store.publishing(),
-        if sharded_channels() { "S" } else { "P" }
+        if sharded_channels() { "s" } else { "p" }
     );
     assert!(key.as_str().starts_with(&prefix));
 }

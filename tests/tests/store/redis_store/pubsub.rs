@@ -168,7 +168,7 @@ async fn without_sharded_channels_the_classic_ones_serve() {
     };
     let (_server, url) = user_with(&format!("&* +@all {refused}")).await;
     let (holder, waiter) = (Rig::connect(&url).await, Rig::connect(&url).await);
-    assert_eq!(holder.store.publishing(), "P");
+    assert_eq!(holder.store.publishing(), "p");
     hand_over(&holder, &waiter, &holder.key("a")).await;
 }
 
@@ -179,12 +179,12 @@ async fn sharded_channels_without_a_right_to_subscribe_are_found_out_by_trying()
     }
     let (_server, url) = user_with("&* +@all -ssubscribe").await;
     let half = Rig::connect(&url).await;
-    assert_eq!(half.store.publishing(), "S");
+    assert_eq!(half.store.publishing(), "s");
     let (key, hold) = (half.key("a"), half.hold());
     let listening = half.listen(&key, &hold).await;
     let live = || async { listening.is_subscribed() };
     wait_until(Duration::from_secs(5), "subscribed the classic way", live).await;
-    assert_eq!(half.store.publishing(), "P");
+    assert_eq!(half.store.publishing(), "p");
 }
 
 #[tokio::test]

@@ -172,7 +172,8 @@ impl Draw {
 
     fn publish(&mut self) -> Publish {
         self.one(&[
-            (8, Publish::Counted),
+            (6, Publish::Counted),
+            (3, Publish::OneChannel),
             (1, Publish::Uncounted),
             (1, Publish::Noted),
             (1, Publish::Off),

@@ -24,6 +24,7 @@ pub(crate) struct Pair<'a> {
     pub(crate) fenced: LockKey,
     /// Where messages go, up to the client's id.
     channels: String,
+    channel: String,
     pub(crate) pieces: Pieces,
     pub(crate) sharded: bool,
     /// The clients that do not hear.
@@ -69,6 +70,7 @@ impl<'a> Pair<'a> {
             stage,
             of: plan.of,
             channels: format!("{prefix}~c{suffix}:"),
+            channel: format!("{prefix}~c"),
             key,
             fenced,
             pieces: plan.pieces,
@@ -108,7 +110,11 @@ impl<'a> Pair<'a> {
         }
         let (reply, told) = self.ask(request, letter, plain)?;
         let same = if is_as_specified(request, &specified.reply, &reply, &before, now) {
-            let channels = command(letter) + &self.channels;
+            let channels = match letter {
+                // A client's only one.
+                "s" | "p" => format!("{}{}:", command(letter), self.channel),
+                _ => command(letter) + &self.channels,
+            };
             tells_as_specified(&channels, &specified.told, &told)
                 .and_then(|()| self.compare_records())
         } else {
@@ -278,7 +284,7 @@ fn specification(clock: &TestClock) -> MemoryStore {
 /// How messages are seen to be published.
 fn command(letter: &str) -> String {
     let command = match letter {
-        "S" => "SPUBLISH ",
+        "S" | "s" => "SPUBLISH ",
         "R" => "note ",
         _ => "PUBLISH ",
     };

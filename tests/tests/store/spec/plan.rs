@@ -110,6 +110,8 @@ pub(crate) enum Foreign {
 pub(crate) enum Publish {
     /// So that the server knows who hears.
     Counted,
+    /// The same, on the one channel that a client has on a single server.
+    OneChannel,
     /// So that it does not.
     Uncounted,
     /// By its client, elsewhere.
@@ -123,6 +125,8 @@ impl Publish {
     pub(crate) fn letter(self, sharded: bool) -> &'static str {
         match self {
             Self::Counted if sharded => "S",
+            Self::OneChannel if sharded => "s",
+            Self::OneChannel => "p",
             Self::Counted => "P",
             Self::Noted if sharded => "R",
             Self::Uncounted | Self::Noted => "L",

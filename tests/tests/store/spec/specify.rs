@@ -54,7 +54,7 @@ impl Pair<'_> {
             heard
         };
         let mut post = Post::new(&mut deliver).in_pieces_of(piece(self.pieces));
-        if !matches!(letter, "S" | "P") {
+        if !matches!(letter, "S" | "s" | "P" | "p") {
             post = post.untrusted();
         }
         let mut op = request.op.clone();
@@ -65,7 +65,7 @@ impl Pair<'_> {
         } = &mut op
         {
             // Who publishes like that does not hear what others publish otherwise.
-            place.subscribed &= matches!(letter, "S" | "P");
+            place.subscribed &= matches!(letter, "S" | "s" | "P" | "p");
         }
         let valid_until = request.valid_until;
         let key = self.key_of(request.kind);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::crowds::Crowds;
+use super::entry::Entry;
 use super::exchange::{Exchange, answered, wants_another};
 use super::route::Route;
 use crate::clock::{BootInstant, Instant};
@@ -47,8 +48,11 @@ impl Caller {
         let form = self.form(key, op, sent);
         let node = self.servers.now().node(key.slot()).cloned();
         // The ordinary case ends here; all others share one boxed future.
-        let first = match node.as_ref().and_then(|node| Some((node, node.session()?))) {
-            Some((node, mut session)) => {
+        let ready = node
+            .as_ref()
+            .and_then(|node| Some((node, node.session()?, Entry::try_at(node, op)?)));
+        let first = match ready {
+            Some((node, mut session, entry)) => {
                 let sent_at = BootInstant::now();
                 let cmd = self.compose((form, Keys::All), key, op, (node, false), sent_at);
                 let until = deadline.min(sent + self.env.options.response_timeout);
@@ -61,6 +65,7 @@ impl Caller {
                 } else {
                     session.connection.request_at(sent, &cmd, until).await
                 };
+                entry.ended(sent, &result);
                 if let Ok(value) = &result
                     && !form.falls_short(value)
                     && let Some(reply) = decode(op, value)
@@ -162,7 +167,7 @@ impl Caller {
     /// How scripts are told to publish at a node that a slot is moving to.
     fn publishing_behind_asking(&self) -> &'static str {
         match self.env.publish.get() {
-            mode @ PublishMode::Sharded => mode.letter_to_return(),
+            mode @ PublishMode::Sharded => mode.letter_to_return(self.servers.is_cluster()),
             _ => self.publishing(),
         }
     }

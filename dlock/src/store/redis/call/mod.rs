@@ -7,6 +7,7 @@ mod aside;
 mod batch;
 mod caller;
 mod crowds;
+mod entry;
 mod exchange;
 mod identify;
 mod judge;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::caller::Caller;
+use super::entry::Entry;
 use super::exchange::Exchange;
 use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::{Error, ErrorKind, Step};
@@ -11,7 +12,7 @@ use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::Answer;
 use crate::store::redis::backoff::Backoff;
-use crate::store::redis::node::{DialFailure, Node, Trouble};
+use crate::store::redis::node::{DialFailure, Node, Trouble, Unsent};
 use crate::store::redis::wire::{Form, Keys, Preface};
 
 /// The way of one operation that was not answered at once.
@@ -106,6 +107,18 @@ impl<'a> Route<'a> {
             self.caller.env.refresh.request();
             return Err(None);
         };
+        let slot = self.key.slot();
+        let owner = || asking || self.caller.servers.node_of(slot) == node.id();
+        let was_owner = owner();
+        let wanted = || !was_owner || owner();
+        let entry = match Entry::at(&node, self.op, self.deadline, wanted).await {
+            Ok(entry) => entry,
+            Err(Unsent::Elsewhere) => return Err(None),
+            Err(Unsent::Late) => {
+                self.note(Trouble::Silence(node.address().clone()));
+                return Err(None);
+            }
+        };
         let mut session = match node.connected(self.deadline).await {
             Ok(session) => session,
             Err(DialFailure::Fatal(error)) => return Err(Some(error)),
@@ -135,6 +148,7 @@ impl<'a> Route<'a> {
         } else {
             session.connection.request(&cmd, until).await
         };
+        entry.ended(sent, &result);
         Ok(Exchange {
             node,
             asking,

@@ -23,7 +23,7 @@ impl CurrentMode {
     /// How scripts are told to publish.
     pub(crate) fn letter(&self, is_cluster: bool) -> &'static str {
         if self.returns.load(Ordering::Relaxed) {
-            self.get().letter_to_return()
+            self.get().letter_to_return(is_cluster)
         } else {
             self.get().letter(is_cluster)
         }

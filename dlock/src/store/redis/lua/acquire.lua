@@ -6,7 +6,7 @@
 --       3 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
 --         request has no effect any more; for how many us to keep a place in the line, 0 = take none; what
 --         the waiter hears (see lua/common); what a grant by message repeats, - while nobody listens; how to publish
---         ('S', 'P', 'L' or 'R' and the length of the prefix, or nothing; see lua/common),
+--         (a letter, in capitals or small, and the length of the prefix, or nothing; see lua/common),
 --       4 lease in ms + 1001, how long the key lives after a grant, unless that is 2: each argument costs
 -- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
 --          {2, retry_us, last token, now}  queued; look again after retry_us unless told earlier; a message

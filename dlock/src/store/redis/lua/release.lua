@@ -50,7 +50,8 @@ if simple and w and not short[5] and string.sub(h, 1, 6) == '1 0 1 ' then
   local kind = string.byte(pub)
   local count, head, front, tail = string.match(w, '^1 (%d+) (%d+) (%d+) (%d+)$')
   local until_then = string.match(mine, '^w (%d+) %d+ %d+ $')
-  local record = (kind == 83 or kind == 80) and redis.set_repl and token > short[1] and #token == #short[1] -- 'S', 'P'
+  local record = (kind == 83 or kind == 115 or kind == 80 or kind == 112) and redis.set_repl -- 'S', 's', 'P', 'p'
+    and token > short[1] and #token == #short[1]
     and until_then and until_then > token and front and call('HGET', lock, 'W' .. front)
   if record and record ~= '' then
     local who, deadline, before, ear, nonce, since, of = string.match(record,
@@ -67,10 +68,11 @@ if simple and w and not short[5] and string.sub(h, 1, 6) == '1 0 1 ' then
         call('HDEL', lock, '+' .. id, 'W' .. front, '?' .. who)
       end
       local prefix = string.sub(pub, 2)
-      local channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
+      local channel = string.sub(lock, 1, prefix) .. '~c' .. (kind < 97 and string.sub(lock, prefix + 1) or '') .. ':'
         .. (string.match(who, '^(.*)/') or who)
       redis.set_repl(redis.REPL_NONE) -- As in common/telling.lua.
-      local heard = redis.pcall(kind == 83 and 'SPUBLISH' or 'PUBLISH', channel, who .. ' ' .. nonce .. ' ' .. token)
+      local command = (kind == 83 or kind == 115) and 'SPUBLISH' or 'PUBLISH'
+      local heard = redis.pcall(command, channel, who .. ' ' .. nonce .. ' ' .. token)
       redis.set_repl(redis.REPL_ALL)
       if type(heard) == 'number' and heard > 0 then return 1 end
       unheard = {id = who, i = tonumber(front), deadline = tonumber(deadline), before = tonumber(before), ear = ear,

@@ -117,8 +117,18 @@ impl Connection {
         pipeline: &Pipeline,
         until: Instant,
     ) -> Result<Vec<Value>, NoAnswer> {
+        self.request_replies(pipeline, pipeline.len(), until).await
+    }
+
+    /// [`request_all`](Self::request_all), where so many replies come: what a server sends unasked about subscriptions counts
+    /// as one.
+    pub(crate) async fn request_replies(
+        &mut self,
+        pipeline: &Pipeline,
+        count: usize,
+        until: Instant,
+    ) -> Result<Vec<Value>, NoAnswer> {
         let entered = self.under_way.enter();
-        let count = pipeline.len();
         let replies = pin!(self.multiplexed.send_packed_commands(pipeline, 0, count));
         let values = answer(replies, &entered, self.is_lent, Instant::now(), until).await?;
         if values.len() != count {

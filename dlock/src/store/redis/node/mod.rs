@@ -3,13 +3,16 @@
 //! of `pubsub`. This is the only room that drives the redis crate's connections; it asks for a survey through `env`, and
 //! knows nothing of slots.
 
+mod budget;
 mod connection;
 mod denial;
 mod dial;
 mod gather;
 mod login;
 mod offer;
+mod pace;
 mod parts;
+mod round_trips;
 mod server;
 mod server_time;
 mod stream;
@@ -19,6 +22,7 @@ mod tls;
 mod trouble;
 mod under_way;
 
+pub(super) use budget::{Permit, Unsent};
 pub(super) use connection::{Connection, NoAnswer, Session};
 pub(super) use denial::fatal;
 pub(super) use dial::DialFailure;

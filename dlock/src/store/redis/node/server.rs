@@ -8,6 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use tokio::sync::watch;
 
+use super::budget::Budget;
 use super::connection::{NoAnswer, Session};
 use super::dial::{Dial, DialFailure, Dialing};
 use super::server_time::ServerTime;
@@ -45,6 +46,8 @@ pub(crate) struct Node {
     pub(super) dial: watch::Sender<Dial>,
     pub(crate) time: ServerTime,
     pub(crate) taught: Taught,
+    /// The acquires under way to it.
+    pub(crate) budget: Budget,
     /// Since when no request was answered, in ms after `born`, plus one; 0 while all is well.
     silent_since: AtomicU64,
     born: Instant,
@@ -60,6 +63,7 @@ impl Node {
             dial: watch::Sender::default(),
             time: ServerTime::new(),
             taught: Taught::default(),
+            budget: Budget::default(),
             silent_since: AtomicU64::new(0),
             born: Instant::now(),
         })
@@ -75,6 +79,11 @@ impl Node {
 
     pub(crate) fn env(&self) -> &Arc<Env> {
         &self.env
+    }
+
+    /// The number of the connection there is now, if there is one.
+    pub(crate) fn serial(&self) -> Option<u64> {
+        self.session.load().as_ref().map(|session| session.serial)
     }
 
     pub(crate) fn is_connected(&self) -> bool {

@@ -1,7 +1,6 @@
 //! One channel, as this client sees it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use tokio::sync::Notify;
 
@@ -11,7 +10,7 @@ use crate::random::HashSet;
 use crate::slot::Slot;
 use crate::store::redis::node::NodeId;
 
-/// A channel's name: one lock's channel to this client.
+/// A channel's name: a lock's channel to this client in a cluster, the client's only one elsewhere.
 pub(super) type Name = Arc<str>;
 
 /// A channel that somebody listens to, or did a moment ago.
@@ -26,8 +25,6 @@ pub(super) struct Channel {
     pub(super) missed: bool,
     /// Tells those who wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
-    /// Whether somebody found the lock free lately without having been told.
-    pub(super) untold: Arc<AtomicBool>,
 }
 
 /// Whether messages arrive.
@@ -52,7 +49,6 @@ impl Channel {
             idle_since: None,
             missed: false,
             changed: Arc::default(),
-            untold: Arc::default(),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -33,7 +32,6 @@ pub(super) struct Joined {
     /// Nobody has asked for this channel to be subscribed yet.
     pub(super) is_new: bool,
     pub(super) changed: Arc<Notify>,
-    pub(super) untold: Arc<AtomicBool>,
 }
 
 /// What was live elsewhere than it should be.
@@ -68,21 +66,22 @@ impl Channels {
         Joined {
             is_new,
             changed: Arc::clone(&channel.changed),
-            untold: Arc::clone(&channel.untold),
         }
     }
 
-    /// Adds a listener if the channel is live.
-    pub(super) fn join_if_live(&self, name: &Name, hold: &HoldId) -> Option<Arc<AtomicBool>> {
+    /// Adds a listener if the channel is live; whether it is.
+    pub(super) fn join_if_live(&self, name: &Name, hold: &HoldId) -> bool {
         let mut table = self.lock();
         let table = &mut *table;
         let channel = table.channels.get_mut(name);
-        let channel = channel.filter(|channel| channel.is_live())?;
+        let Some(channel) = channel.filter(|channel| channel.is_live()) else {
+            return false;
+        };
         if channel.idle_since.take().is_some() {
             table.idle -= 1;
         }
         channel.holds.insert(hold.clone());
-        Some(Arc::clone(&channel.untold))
+        true
     }
 
     /// Takes a listener away.
@@ -132,8 +131,8 @@ impl Channels {
         true
     }
 
-    /// A channel is live now, unless the server has ended it since. The listeners that may have missed something.
-    pub(super) fn confirm(&self, name: &Name, node: NodeId, number: u64) -> Vec<HoldId> {
+    /// The server has subscribed a channel that was asked for. The listeners that may have missed something.
+    pub(super) fn confirm(&self, name: &str, node: NodeId, number: u64) -> Vec<HoldId> {
         let mut table = self.lock();
         let channel = table.channels.get_mut(name);
         let Some(channel) = channel.filter(|channel| channel.state == State::Asked(number)) else {
@@ -153,8 +152,8 @@ impl Channels {
         self.fail_at(name, State::Pending);
     }
 
-    /// A channel was asked for on this connection, which is over: it is live, or was refused.
-    pub(super) fn asked(&self, name: &Name, number: u64) {
+    /// A channel was asked for on this connection, and refused.
+    pub(super) fn refused(&self, name: &Name, number: u64) {
         self.fail_at(name, State::Asked(number));
     }
 

@@ -11,6 +11,8 @@ use super::channels::Channels;
 use super::jobs::{Job, Jobs};
 use super::keeper;
 use super::listening::Listening;
+use super::untold::Untold;
+use super::waking::Waking;
 use super::worker::Worker;
 use crate::clock::{Instant, timeout_at};
 use crate::key::LockKey;
@@ -30,6 +32,8 @@ pub(crate) struct PubSub {
     servers: Arc<Servers>,
     pub(super) wakeups: Arc<Wakeups>,
     pub(super) channels: Channels,
+    pub(super) waking: Waking,
+    pub(super) untold: Untold,
     /// Of the nodes that have been subscribed to.
     jobs: Mutex<HashMap<NodeId, Arc<Jobs>>>,
     /// Tells the keeper to look now.
@@ -43,6 +47,8 @@ impl PubSub {
             servers: Arc::clone(servers),
             wakeups: Arc::default(),
             channels: Channels::default(),
+            waking: Waking::default(),
+            untold: Untold::default(),
             jobs: Mutex::default(),
             nudge: Notify::new(),
         });
@@ -63,9 +69,8 @@ impl PubSub {
             return Listening::deaf(self.wakeups.listen(hold, name));
         }
         // From here on, dropping this future takes everything back.
-        let mut listening = Listening::new(self, &name, hold);
+        let listening = Listening::new(self, key, &name, hold);
         let joined = self.channels.join(&name, key.slot(), hold);
-        listening.untold = joined.untold;
         if joined.is_new {
             self.subscribe(&name, key.slot());
             self.nudge.notify_one();
@@ -95,14 +100,12 @@ impl PubSub {
             return None;
         }
         let name = self.channel_of(key);
-        let untold = self.channels.join_if_live(&name, hold)?;
-        let mut listening = Listening::new(self, &name, hold);
-        listening.untold = untold;
-        Some(listening)
+        let is_live = self.channels.join_if_live(&name, hold);
+        is_live.then(|| Listening::new(self, key, &name, hold))
     }
 
     /// Subscribes channels again whose slots have moved.
-    pub(crate) fn topology_changed(&self) {
+    pub(crate) fn topology_changed(self: &Arc<Self>) {
         let topology = self.servers.topology();
         let owner = |slot| topology.node(slot).map(|node| node.id());
         let moved = self.channels.lose_moved(owner);
@@ -122,7 +125,7 @@ impl PubSub {
     }
 
     /// Starts over where connections are driven now.
-    pub(super) fn start_over(&self) {
+    pub(super) fn start_over(self: &Arc<Self>) {
         for (_, jobs) in self.jobs.lock().drain() {
             jobs.close();
         }
@@ -162,15 +165,14 @@ impl PubSub {
     }
 
     fn channel_of(&self, key: &LockKey) -> Name {
-        let (prefix, suffix, client) = (key.prefix(), key.suffix(), self.env.client.as_str());
-        [prefix, "~c", suffix, ":", client].concat().into()
-    }
-
-    /// Tells holds to look, as they may have missed something.
-    pub(super) fn missed(&self, holds: impl IntoIterator<Item = HoldId>) {
-        for hold in holds {
-            self.wakeups.missed(&hold);
-        }
+        let client = self.env.client.as_str();
+        // In a cluster a channel lives in the slot of its lock.
+        let of_lock = if self.servers.is_cluster() {
+            key.suffix()
+        } else {
+            ""
+        };
+        [key.prefix(), "~c", of_lock, ":", client].concat().into()
     }
 }
 

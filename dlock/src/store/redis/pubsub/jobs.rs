@@ -50,26 +50,24 @@ impl Jobs {
         self.more.notify_one();
     }
 
-    /// The next job; `None` when there will be no more.
-    pub(super) async fn next(&self) -> Option<Job> {
+    /// Waits until there are jobs; `false` when there will be no more.
+    pub(super) async fn any(&self) -> bool {
         loop {
             {
-                let mut queue = self.queue.lock();
-                if queue.closed {
-                    return None;
-                }
-                if let Some(job) = queue.waiting.pop_front() {
-                    return Some(job);
+                let queue = self.queue.lock();
+                if queue.closed || !queue.waiting.is_empty() {
+                    return !queue.closed;
                 }
             }
             self.more.notified().await;
         }
     }
 
-    /// Puts a job back that could not be begun.
-    pub(super) fn put_back(&self, job: Job) {
-        self.queue.lock().waiting.push_front(job);
-        self.more.notify_one();
+    /// The next jobs, so many at most.
+    pub(super) fn take(&self, most: usize) -> Vec<Job> {
+        let mut queue = self.queue.lock();
+        let count = queue.waiting.len().min(most);
+        queue.waiting.drain(..count).collect()
     }
 
     pub(super) fn drain(&self) -> VecDeque<Job> {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::channel::Name;
 use super::hearing::PubSub;
+use crate::key::LockKey;
 use crate::protocol::HoldId;
 use crate::store::{Listener, Origin};
 use crate::token::ServerToken;
@@ -15,26 +15,26 @@ use crate::token::ServerToken;
 pub struct Listening {
     listener: Listener,
     seat: Option<Seat>,
-    pub(super) untold: Arc<AtomicBool>,
 }
 
 /// A listener's seat at a channel.
 struct Seat {
     pubsub: Arc<PubSub>,
+    key: LockKey,
     name: Name,
     hold: HoldId,
 }
 
 impl Listening {
-    pub(super) fn new(pubsub: &Arc<PubSub>, name: &Name, hold: &HoldId) -> Self {
+    pub(super) fn new(pubsub: &Arc<PubSub>, key: &LockKey, name: &Name, hold: &HoldId) -> Self {
         Self {
             listener: pubsub.wakeups.listen(hold, Arc::clone(name)),
             seat: Some(Seat {
                 pubsub: Arc::clone(pubsub),
+                key: key.clone(),
                 name: Arc::clone(name),
                 hold: hold.clone(),
             }),
-            untold: Arc::default(),
         }
     }
 
@@ -43,7 +43,6 @@ impl Listening {
         Self {
             listener,
             seat: None,
-            untold: Arc::default(),
         }
     }
 
@@ -58,13 +57,22 @@ impl Listening {
     /// Whether wake-ups can be relied on: they arrive, and the last time the lock became free one did.
     #[must_use]
     pub fn is_told(&self) -> bool {
-        self.is_subscribed() && !self.untold.load(Ordering::Relaxed)
+        self.is_subscribed()
+            && self
+                .seat
+                .as_ref()
+                .is_some_and(|seat| !seat.pubsub.untold.has(&seat.key))
     }
 
     /// The lock became free, and a wake-up came, or did not: who released it may not have the right to send one.
     pub fn note(&self, told: bool) {
-        if self.untold.load(Ordering::Relaxed) == told && (told || self.is_subscribed()) {
-            self.untold.store(!told, Ordering::Relaxed);
+        let Some(Seat { pubsub, key, .. }) = &self.seat else {
+            return;
+        };
+        if told {
+            pubsub.untold.remove(key);
+        } else if self.is_subscribed() {
+            pubsub.untold.add(key);
         }
     }
 

@@ -1,9 +1,10 @@
 //! Hearing wake-ups. Only the store listens here; it finds nodes through `topology`, and connects to them by itself.
 //!
-//! Each lock has a channel per client; a script publishes the id of the hold that should look again. A
-//! channel is subscribed at the node that serves the lock's slot, on a connection of its own
-//! ([`mod@worker`]), and stays subscribed for a while after its last listener. Messages get lost when a connection or
-//! a slot does: then the channel is subscribed again, and its listeners are told to look.
+//! A client has one channel; in a cluster one for each lock, because a sharded channel has to be in the lock's slot. A script
+//! publishes the id of the hold that should look again. A channel is subscribed at the node that serves the lock's slot, on
+//! a connection of its own ([`mod@worker`]), very many in one pipeline, and stays subscribed for a while after its last
+//! listener. Messages get lost when a connection or a slot does: then the channel is subscribed again, and its listeners are
+//! told to look, a few at a time ([`mod@waking`]).
 
 mod channel;
 mod channels;
@@ -13,6 +14,8 @@ mod jobs;
 mod keeper;
 mod listening;
 mod subscriber;
+mod untold;
+mod waking;
 mod worker;
 
 pub(super) use hearing::PubSub;

@@ -10,15 +10,18 @@ use super::jobs::Job;
 use crate::clock::Instant;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{
-    Cmd, PublishMode, Push, Subscription, Value, is_denied, is_pong, ping, unless_refused,
+    Pipeline, PublishMode, Push, ServerError, Value, is_denied, is_end, is_pong, ping,
+    subscribe_all, unless_refused, unsubscribe_all,
 };
 use crate::trace::unheard;
 
-/// A pub/sub connection. One command at a time is under way, because servers send confirmations unasked
+/// For how many times the response timeout a connection is kept that has live channels and does not answer.
+const PATIENCE: u32 = 3;
+
+/// A pub/sub connection. One pipeline at a time is under way, because servers send confirmations unasked
 /// as well, and a library that matches replies by their order cannot tell.
 pub(super) struct Subscriber {
     pubsub: Arc<PubSub>,
-    node: NodeId,
     number: u64,
     connection: Connection,
     ended: Arc<Notify>,
@@ -34,7 +37,6 @@ impl Subscriber {
         let connection = connecting.await.ok()?;
         Some(Self {
             pubsub: Arc::clone(pubsub),
-            node: node.id(),
             number,
             connection,
             ended,
@@ -52,84 +54,110 @@ impl Subscriber {
 
     /// Whether the connection is fit for more.
     pub(super) async fn ping(&mut self) -> bool {
-        self.ask(&ping())
-            .await
-            .is_some_and(|answer| is_pong(&answer))
+        let until = Instant::now() + self.pubsub.env.options.response_timeout;
+        self.connection.request(&ping(), until).await.is_ok()
     }
 
-    /// Does a job; whether the connection is fit for more.
-    pub(super) async fn carry_out(&mut self, job: Job) -> bool {
-        match job {
-            Job::Subscribe(name) => {
-                if !self.pubsub.channels.ask(&name, self.number) {
-                    return true;
+    /// Does jobs; whether the connection is fit for more.
+    pub(super) async fn carry_out(&mut self, jobs: Vec<Job>) -> bool {
+        let channels = &self.pubsub.channels;
+        let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+        for job in jobs {
+            match job {
+                Job::Subscribe(name) => {
+                    if channels.ask(&name, self.number) {
+                        wanted.push(name);
+                    }
                 }
-                let fit = self.subscribe(&name).await;
-                self.pubsub.channels.asked(&name, self.number);
-                fit
-            }
-            Job::Unsubscribe(name, number) => {
-                // Somebody may have wanted it again before this was queued.
-                let obsolete = number != self.number || self.pubsub.channels.is_on(&name, number);
-                obsolete || self.unsubscribe(&name).await
+                Job::Unsubscribe(name, number) => {
+                    // Somebody may have wanted it again before this was queued.
+                    if number == self.number && !channels.is_on(&name, number) {
+                        unwanted.push(name);
+                    }
+                }
             }
         }
+        (unwanted.is_empty() || self.unsubscribe(&unwanted).await)
+            && (wanted.is_empty() || self.subscribe(&wanted).await)
     }
 
-    async fn subscribe(&mut self, name: &Name) -> bool {
+    /// Asks for channels all at once. That they are live, pushes tell, also when they come late; the answers only tell of
+    /// those that were refused.
+    async fn subscribe(&mut self, names: &[Name]) -> bool {
         let mode = self.pubsub.env.publish.get();
-        let Some(subscription) = Subscription::begin(mode, name) else {
+        let Some(pipeline) = subscribe_all(mode, names.iter()) else {
+            for name in names {
+                self.pubsub.channels.refused(name, self.number);
+            }
             return true;
         };
-        let Some(answer) = self.ask(subscription.command()).await else {
+        let Some(answers) = self.answers(&pipeline, names.len()).await else {
             return false;
         };
-        match unless_refused(answer) {
-            Ok(answer) if subscription.is_confirmed(&answer, name) => {
-                let missed = self.pubsub.channels.confirm(name, self.node, self.number);
-                if !self.pubsub.channels.is_live(name) {
-                    self.pubsub.env.refresh.request();
-                    self.pubsub.nudge.notify_one();
-                }
-                if !missed.is_empty() {
-                    self.pubsub.env.stats.resubscribed.count();
-                    self.pubsub.missed(missed);
-                }
-                true
-            }
-            // Somebody else's reply.
-            Ok(_) => false,
-            Err(error) => {
-                if is_denied(&error) {
-                    let env = &self.pubsub.env;
-                    if env.publish.step_down_from(mode) && mode == PublishMode::Sharded {
-                        unheard(env.options.user());
-                    }
-                } else {
-                    self.pubsub.env.refresh.request();
-                }
-                true
+        for (name, answer) in names.iter().zip(answers) {
+            if let Err(error) = unless_refused(answer) {
+                self.refused(mode, name, &error);
             }
         }
+        true
     }
 
-    async fn unsubscribe(&mut self, name: &Name) -> bool {
-        let subscription = Subscription::end(self.pubsub.env.publish.get(), name);
-        let Some(answer) = self.ask(subscription.command()).await else {
-            return false;
+    fn refused(&self, mode: PublishMode, name: &Name, error: &ServerError) {
+        let env = &self.pubsub.env;
+        if is_denied(error) {
+            if env.publish.step_down_from(mode) && mode == PublishMode::Sharded {
+                unheard(env.options.user());
+            }
+        } else {
+            env.refresh.request();
+        }
+        self.pubsub.channels.refused(name, self.number);
+    }
+
+    async fn unsubscribe(&mut self, names: &[Name]) -> bool {
+        let pipeline = unsubscribe_all(self.pubsub.env.publish.get(), names.iter());
+        // Refused is what has left with its slot. While a slot is only leaving, the subscription goes on.
+        let answers = self.ask(&pipeline, names.len()).await;
+        answers.is_some()
+    }
+
+    /// The answers to commands that subscribe, without what the server has said unasked in between: that a subscription
+    /// has ended, which the library takes for an answer. As many answers are still to come then.
+    async fn answers(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
+        let mut answers = self.ask(pipeline, count).await?;
+        let mut missing = strays(&mut answers);
+        while missing > 0 {
+            let mut ping_only = Pipeline::with_capacity(1);
+            ping_only.add_command(ping());
+            let mut more = self.ask(&ping_only, missing + 1).await?;
+            missing = strays(&mut more);
+            answers.extend(more.into_iter().filter(|answer| !is_pong(answer)));
+        }
+        Some(answers)
+    }
+
+    async fn ask(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
+        let timeout = self.pubsub.env.options.response_timeout;
+        // What is late is not lost, and neither is what hangs on this connection already.
+        let patience = if self.is_used() {
+            timeout * PATIENCE
+        } else {
+            timeout
         };
-        match unless_refused(answer) {
-            Ok(answer) => subscription.is_confirmed(&answer, name),
-            // The slot has left, which ended it. While it is only leaving the subscription goes on.
-            Err(error) => error.code() == "MOVED",
-        }
+        let until = Instant::now() + patience;
+        let answers = self
+            .connection
+            .request_replies(pipeline, count, until)
+            .await;
+        answers.ok()
     }
+}
 
-    async fn ask(&mut self, cmd: &Cmd) -> Option<Value> {
-        let until = Instant::now() + self.pubsub.env.options.response_timeout;
-        let answer = self.connection.request(cmd, until).await;
-        answer.ok()
-    }
+/// Takes out what is no answer; how many.
+fn strays(answers: &mut Vec<Value>) -> usize {
+    let before = answers.len();
+    answers.retain(|answer| !is_end(answer));
+    before - answers.len()
 }
 
 impl Drop for Subscriber {
@@ -158,6 +186,13 @@ fn hear(
         match push {
             Push::Message(channel, message) => {
                 pubsub.wakeups.tell(channel, &message, node.origin());
+            }
+            Push::Subscribed(name) => {
+                let missed = pubsub.channels.confirm(name, node, number);
+                if !missed.is_empty() {
+                    pubsub.env.stats.resubscribed.count();
+                    pubsub.missed(missed);
+                }
             }
             Push::Unsubscribed(name) => {
                 let lost = pubsub.channels.lose_channel(name, number);

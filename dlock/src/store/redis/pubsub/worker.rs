@@ -16,6 +16,9 @@ const PING_AFTER: Duration = Duration::from_secs(5);
 /// How many tries a connection without channels is kept for.
 const PINGS_WITHOUT_USE: u32 = 6;
 
+/// How many jobs are under way at once.
+const AT_ONCE: usize = 256;
+
 /// The jobs of one node, until dropped, with a runtime perhaps.
 pub(super) struct Worker {
     pubsub: Arc<PubSub>,
@@ -35,8 +38,7 @@ impl Worker {
     /// Connects when there is something to do, does it, and starts over when the connection ends.
     pub(super) async fn run(self) {
         let mut backoff = Backoff::of_connect();
-        while let Some(job) = self.jobs.next().await {
-            self.jobs.put_back(job);
+        while self.jobs.any().await {
             if let Some(subscriber) = Subscriber::open(&self.pubsub, &self.node).await {
                 backoff = Backoff::of_connect();
                 serve(&self.jobs, subscriber).await;
@@ -74,10 +76,7 @@ async fn serve(jobs: &Jobs, mut subscriber: Subscriber) {
         let alive = tokio::select! {
             biased;
             () = subscriber.ended() => return,
-            job = jobs.next() => match job {
-                Some(job) => subscriber.carry_out(job).await,
-                None => return,
-            },
+            open = jobs.any() => open && subscriber.carry_out(jobs.take(AT_ONCE)).await,
             () = sleep(PING_AFTER) => {
                 unused = if subscriber.is_used() { 0 } else { unused + 1 };
                 unused < PINGS_WITHOUT_USE && subscriber.ping().await

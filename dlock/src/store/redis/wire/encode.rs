@@ -27,8 +27,9 @@ pub enum Keys {
 
 /// Appends what follows the script in `EVAL` and `EVALSHA`: the keys and the arguments.
 ///
-/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH` on a single server, `L` by `PUBLISH` in a
-/// cluster, where nobody knows who hears, `R` and `N` by returning what is to be published by the first two, empty not at all. `valid_until` is the server's time in microseconds
+/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH`, `L` by `PUBLISH` in a cluster, where nobody knows
+/// who hears, `R` and `N` by returning what is to be published by the first two, empty not at all. A small letter: on a
+/// single server, where a client has one channel for all locks. `valid_until` is the server's time in microseconds
 /// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
 pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, valid_until: u64) {
     let publishing = Publishing(publish, key.prefix().len());
@@ -137,8 +138,8 @@ fn write_place(
     let (lease, nonce) = (micros(place.lease), place.nonce);
     // Who publishes otherwise than this client listens must not wonder that it does not hear.
     let ear = match publishing.0 {
-        "S" | "R" if place.subscribed => 1,
-        "P" | "N" if place.subscribed => 3,
+        "S" | "s" | "R" | "r" if place.subscribed => 1,
+        "P" | "p" | "N" | "n" if place.subscribed => 3,
         _ => 0,
     };
     cmd.write_arg_fmt(format_args!(

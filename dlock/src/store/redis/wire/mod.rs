@@ -41,7 +41,7 @@ pub(super) use refusal::{Refusal, Said, is_denied, refusal, unless_refused};
 pub(super) use request::{Form, Preface, command};
 pub(super) use rights::{Rule, missing_right};
 pub use script::{Script, source};
-pub(super) use subscription::{Subscription, is_pong, ping};
+pub(super) use subscription::{is_end, is_pong, ping, subscribe_all, unsubscribe_all};
 pub(super) use view::{Range, View, slots_and_epoch};
 
 /// What others carry unread.

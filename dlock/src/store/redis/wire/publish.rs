@@ -26,21 +26,24 @@ impl PublishMode {
     }
 
     /// How scripts are told to publish. Classic messages reach the whole cluster, but their count of receivers is that
-    /// of one node.
+    /// of one node. On a single server a client has one channel for all locks.
     pub(crate) fn letter(self, is_cluster: bool) -> &'static str {
         match self {
-            Self::Sharded => "S",
+            Self::Sharded if is_cluster => "S",
+            Self::Sharded => "s",
             Self::Classic if is_cluster => "L",
-            Self::Classic => "P",
+            Self::Classic => "p",
             Self::Off => "",
         }
     }
 
     /// How scripts are told to return what the client publishes for them.
-    pub(crate) fn letter_to_return(self) -> &'static str {
+    pub(crate) fn letter_to_return(self, is_cluster: bool) -> &'static str {
         match self {
-            Self::Sharded => "R",
-            Self::Classic => "N",
+            Self::Sharded if is_cluster => "R",
+            Self::Sharded => "r",
+            Self::Classic if is_cluster => "N",
+            Self::Classic => "n",
             Self::Off => "",
         }
     }

@@ -10,6 +10,8 @@ use crate::protocol::Message;
 pub(crate) enum Push<'p> {
     /// A word to a waiter, on a channel.
     Message(&'p str, Message),
+    /// The server has subscribed this connection to a channel.
+    Subscribed(&'p str),
     /// The server has ended a subscription to a channel.
     Unsubscribed(&'p str),
     /// The connection has ended.
@@ -27,6 +29,10 @@ impl<'p> Push<'p> {
                 (Some(Some(channel)), Some(Some(told))) => {
                     Message::parse(told).map_or(Self::Other, |told| Self::Message(channel, told))
                 }
+                _ => Self::Other,
+            },
+            PushKind::SSubscribe | PushKind::Subscribe => match parts.next() {
+                Some(Some(channel)) => Self::Subscribed(channel),
                 _ => Self::Other,
             },
             PushKind::SUnsubscribe | PushKind::Unsubscribe => match parts.next() {

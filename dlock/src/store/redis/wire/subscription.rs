@@ -1,58 +1,51 @@
 //! Commands about channels.
 
-use redis::{Cmd, PushKind, Value, cmd};
+use redis::{Cmd, Pipeline, PushKind, Value, cmd};
 
 use super::publish::PublishMode;
-use super::value::text;
 
-/// A command about one channel, which the server confirms by a push.
-pub(crate) struct Subscription {
-    command: Cmd,
-    confirmed_by: PushKind,
+/// Subscribes to channels, one a command; `None` without pub/sub. The server confirms each by a push, or refuses it.
+pub(crate) fn subscribe_all(
+    mode: PublishMode,
+    channels: impl ExactSizeIterator<Item = impl AsRef<str>>,
+) -> Option<Pipeline> {
+    let command = match mode {
+        PublishMode::Sharded => "SSUBSCRIBE",
+        PublishMode::Classic => "SUBSCRIBE",
+        PublishMode::Off => return None,
+    };
+    Some(one_each(command, channels))
 }
 
-impl Subscription {
-    /// Subscribes; `None` without pub/sub.
-    pub(crate) fn begin(mode: PublishMode, channel: &str) -> Option<Self> {
-        let (command, confirmed_by) = match mode {
-            PublishMode::Sharded => ("SSUBSCRIBE", PushKind::SSubscribe),
-            PublishMode::Classic => ("SUBSCRIBE", PushKind::Subscribe),
-            PublishMode::Off => return None,
-        };
-        Some(Self::new(command, channel, confirmed_by))
-    }
+/// Unsubscribes. A mode that has stepped down meanwhile has left nothing behind that works.
+pub(crate) fn unsubscribe_all(
+    mode: PublishMode,
+    channels: impl ExactSizeIterator<Item = impl AsRef<str>>,
+) -> Pipeline {
+    let command = match mode {
+        PublishMode::Sharded => "SUNSUBSCRIBE",
+        _ => "UNSUBSCRIBE",
+    };
+    one_each(command, channels)
+}
 
-    /// Unsubscribes. A mode that has stepped down meanwhile has left nothing behind that works.
-    pub(crate) fn end(mode: PublishMode, channel: &str) -> Self {
-        let (command, confirmed_by) = match mode {
-            PublishMode::Sharded => ("SUNSUBSCRIBE", PushKind::SUnsubscribe),
-            _ => ("UNSUBSCRIBE", PushKind::Unsubscribe),
-        };
-        Self::new(command, channel, confirmed_by)
+fn one_each(command: &str, channels: impl ExactSizeIterator<Item = impl AsRef<str>>) -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(channels.len());
+    for channel in channels {
+        pipeline.cmd(command).arg(channel.as_ref());
     }
+    pipeline
+}
 
-    fn new(command: &str, channel: &str, confirmed_by: PushKind) -> Self {
-        let mut command = cmd(command);
-        command.arg(channel);
-        Self {
-            command,
-            confirmed_by,
+/// Whether the server says that a subscription has ended, asked to or not.
+pub(crate) fn is_end(answer: &Value) -> bool {
+    matches!(
+        answer,
+        Value::Push {
+            kind: PushKind::SUnsubscribe | PushKind::Unsubscribe,
+            ..
         }
-    }
-
-    pub(crate) fn command(&self) -> &Cmd {
-        &self.command
-    }
-
-    /// Whether the answer confirms it, and is about this channel.
-    pub(crate) fn is_confirmed(&self, answer: &Value, channel: &str) -> bool {
-        match answer {
-            Value::Push { kind, data } => {
-                *kind == self.confirmed_by && data.first().and_then(text) == Some(channel)
-            }
-            _ => false,
-        }
-    }
+    )
 }
 
 /// Asks whether the server is there.

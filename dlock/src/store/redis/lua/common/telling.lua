@@ -6,14 +6,15 @@ if pub and pub ~= '' then
   -- How, and the length of the prefix, behind which '~c' makes a key a channel:
   -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node, 'R' and 'N' return what
   -- is to be published, as the first two: while a slot is moving, its subscribers are still at the old node, and some servers
-  -- let no script publish.
-  local kind, prefix = match(pub, '^(%a)(%d+)$')
+  -- let no script publish. A small letter: on a single server, where a client has one channel for all locks.
+  local letter, prefix = match(pub, '^(%a)(%d+)$')
+  local kind = string.upper(letter)
   publish = kind == 'S' and 'SPUBLISH' or 'PUBLISH'
   -- Where replicas cannot be kept from repeating a message, it grants nothing.
   trusted = (kind == 'S' or kind == 'P') and redis.set_repl
   ear_for = kind == 'S' and '1' or '3'
   notes = (kind == 'R' or kind == 'N') and {}
-  channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':'
+  channel = string.sub(lock, 1, prefix) .. '~c' .. (kind == letter and string.sub(lock, prefix + 1) or '') .. ':'
 end
 
 local messages = 0

@@ -1,0 +1,71 @@
+//! A waiter's ear, whatever the store.
+
+use super::redis;
+use super::{Listener, Origin};
+use crate::token::ServerToken;
+
+/// A waiter's ear.
+#[derive(Debug)]
+#[must_use = "dropping it stops listening"]
+pub(crate) enum Listening {
+    /// In this process.
+    Memory(Listener),
+    /// On Redis.
+    Redis(redis::Listening),
+    /// Members tell nobody: who waits asks again when it was told to.
+    Quorum,
+}
+
+impl Listening {
+    /// Whether wake-ups can arrive.
+    pub(crate) fn is_subscribed(&self) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::Redis(listening) => listening.is_subscribed(),
+            Self::Quorum => false,
+        }
+    }
+
+    /// Whether wake-ups can be relied on; otherwise the waiter has to look often.
+    pub(crate) fn is_told(&self) -> bool {
+        match self {
+            Self::Memory(_) | Self::Quorum => true,
+            Self::Redis(listening) => listening.is_told(),
+        }
+    }
+
+    /// The lock became free, and a wake-up came, or did not.
+    pub(crate) fn note(&self, told: bool) {
+        if let Self::Redis(listening) = self {
+            listening.note(told);
+        }
+    }
+
+    /// The server is asked again: what came before counts no more.
+    pub(crate) fn begin(&self) {
+        match self {
+            Self::Memory(listener) => listener.begin(),
+            Self::Redis(listening) => listening.begin(),
+            Self::Quorum => {}
+        }
+    }
+
+    /// What was granted meanwhile counts no more.
+    pub(crate) fn forget_grant(&self) {
+        match self {
+            Self::Memory(listener) => listener.forget_grant(),
+            Self::Redis(listening) => listening.forget_grant(),
+            Self::Quorum => {}
+        }
+    }
+
+    /// Completes at the next wake-up, or at once if one has come since the last time. The token if
+    /// the lock has been passed on.
+    pub(crate) async fn woken(&self) -> Option<(ServerToken, Origin)> {
+        match self {
+            Self::Memory(listener) => listener.woken().await,
+            Self::Redis(listening) => listening.woken().await,
+            Self::Quorum => std::future::pending().await,
+        }
+    }
+}

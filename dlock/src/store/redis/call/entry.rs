@@ -1,0 +1,48 @@
+//! What may be sent now.
+
+use crate::clock::Instant;
+use crate::protocol::Op;
+use crate::store::redis::node::{NoAnswer, Node, Permit, Unsent};
+use crate::store::redis::wire::Value;
+
+/// The right to send a request to a node: acquires share a budget, all else goes first.
+#[must_use = "dropping it lets another one send"]
+pub(super) struct Entry<'n>(Option<Permit<'n>>);
+
+impl<'n> Entry<'n> {
+    /// At once, if that may be.
+    pub(super) fn try_at(node: &'n Node, op: &Op) -> Option<Self> {
+        if !is_counted(op) {
+            return Some(Self(None));
+        }
+        node.budget.try_enter().map(|permit| Self(Some(permit)))
+    }
+
+    /// Once it is its turn.
+    pub(super) async fn at(
+        node: &'n Node,
+        op: &Op,
+        deadline: Instant,
+        still_wanted: impl Fn() -> bool,
+    ) -> Result<Self, Unsent> {
+        if !is_counted(op) {
+            return Ok(Self(None));
+        }
+        let permit = node.budget.enter(deadline, still_wanted).await?;
+        Ok(Self(Some(permit)))
+    }
+
+    /// The request that left then has come to its end.
+    pub(super) fn ended(self, sent: Instant, result: &Result<Value, NoAnswer>) {
+        if let Some(permit) = self.0
+            && matches!(result, Ok(_) | Err(NoAnswer::Silence))
+        {
+            permit.ended(sent);
+        }
+    }
+}
+
+/// Acquires are what there can be very many of without an end. What renews or ends something is never kept waiting.
+fn is_counted(op: &Op) -> bool {
+    matches!(op, Op::Acquire { .. })
+}

@@ -1,0 +1,133 @@
+//! How long requests take, and how many may be under way for it.
+
+use std::time::Duration;
+
+use crate::clock::Instant;
+
+/// How many requests may be under way: at first, at the least, and at the most.
+const FIRST: f64 = 256.0;
+const LEAST: f64 = 32.0;
+const MOST: f64 = 4096.0;
+
+/// By how much the number grows in a round trip in which all were needed, and what is left of it after a slow one.
+const GROWTH: f64 = 16.0;
+const CUT: f64 = 0.7;
+
+/// A round trip is slow that takes this long, and this many times what the quickest took.
+const SLOW: Duration = Duration::from_millis(20);
+const TIMES: u32 = 4;
+
+/// For how long the quickest is remembered, at the least: the way to a server may become longer.
+const MEMORY: Duration = Duration::from_secs(30);
+
+/// What the round trips to one server were like.
+#[derive(Debug)]
+pub(super) struct RoundTrips {
+    limit: f64,
+    /// The quickest one in this span of time, and in the one before.
+    quickest: [Duration; 2],
+    span_began: Option<Instant>,
+    smoothed: Duration,
+    cut_at: Option<Instant>,
+}
+
+impl Default for RoundTrips {
+    fn default() -> Self {
+        Self {
+            limit: FIRST,
+            quickest: [Duration::MAX; 2],
+            span_began: None,
+            smoothed: Duration::ZERO,
+            cut_at: None,
+        }
+    }
+}
+
+impl RoundTrips {
+    /// How many requests may be under way.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between LEAST and MOST"
+    )]
+    pub(super) fn limit(&self) -> usize {
+        self.limit as usize
+    }
+
+    /// One took so long; whether all that may be under way were.
+    pub(super) fn took(&mut self, round_trip: Duration, now: Instant, all: bool) {
+        if self.span_began.is_none_or(|began| now - began > MEMORY) {
+            self.span_began = Some(now);
+            self.quickest = [Duration::MAX, self.quickest[0]];
+        }
+        self.quickest[0] = self.quickest[0].min(round_trip);
+        self.smoothed = (self.smoothed * 7 + round_trip) / 8;
+        if round_trip >= SLOW && round_trip >= self.quickest() * TIMES {
+            // Once for all those that were under way together.
+            if self.cut_at.is_none_or(|cut| now - cut > round_trip) {
+                self.cut_at = Some(now);
+                self.limit = (self.limit * CUT).max(LEAST);
+            }
+        } else if all {
+            self.limit = (self.limit + GROWTH / self.limit).min(MOST);
+        }
+    }
+
+    fn quickest(&self) -> Duration {
+        self.quickest[0].min(self.quickest[1])
+    }
+
+    /// How much longer they take now than they have to.
+    pub(super) fn excess(&self) -> Duration {
+        self.smoothed.saturating_sub(self.quickest())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::RoundTrips;
+    use crate::clock::Instant;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_server_that_slows_down_gets_less_and_one_that_is_far_away_does_not() {
+        let mut now = Instant::now();
+        let (mut near, mut far) = (RoundTrips::default(), RoundTrips::default());
+        for _ in 0..1000 {
+            now += MS;
+            near.took(MS, now, false);
+            far.took(50 * MS, now, false);
+        }
+        assert_eq!(
+            (near.limit(), far.limit()),
+            (256, 256),
+            "all were not needed"
+        );
+        for _ in 0..10_000 {
+            now += MS;
+            near.took(100 * MS, now, true);
+            far.took(100 * MS, now, true);
+        }
+        assert!(near.limit() < 40, "{near:?}");
+        assert!(far.limit() > 400, "{far:?}");
+        for _ in 0..10_000 {
+            now += MS;
+            near.took(MS, now, true);
+        }
+        assert!(near.limit() > 400, "{near:?}");
+    }
+
+    #[test]
+    fn those_that_were_under_way_together_cut_once() {
+        let (mut trips, now) = (RoundTrips::default(), Instant::now());
+        trips.took(MS, now, true);
+        for _ in 0..256 {
+            trips.took(500 * MS, now + 500 * MS, true);
+        }
+        assert!(trips.limit() > 150, "{trips:?}");
+        assert!(trips.excess() > 300 * MS, "{trips:?}");
+    }
+}
