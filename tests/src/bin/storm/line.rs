@@ -12,6 +12,8 @@ use super::site::Site;
 const PROCESSES: usize = 4;
 /// Turns of each waiter that count, after a first one.
 const ROUNDS: usize = 3;
+/// How many tokens there are for each microsecond of the server's.
+const TOKENS: u64 = 2048;
 
 /// A turn of a waiter: how long it waited, who it is, and the token.
 struct Taken {
@@ -51,10 +53,10 @@ async fn one_lock(site: &Site, options: &Options, how: &str, findings: &mut Find
     let all = u32::try_from(options.line).unwrap_or(u32::MAX);
     let good = taken.len() == each * PROCESSES * ROUNDS;
     findings.check(good, format_args!("line: {turns} turns"));
-    // Tokens are microseconds: the whole time, without what came before and after.
+    // Tokens are microseconds, times what one process may hand out in each: the time without what came before and after.
     let span =
         taken.last().map_or(0, |turn| turn.token) - taken.first().map_or(0, |turn| turn.token);
-    let fair = Duration::from_micros(span) / turns.max(1) * all;
+    let fair = Duration::from_micros(span / TOKENS) / turns.max(1) * all;
     let longest = taken
         .iter()
         .map(|turn| turn.waited)

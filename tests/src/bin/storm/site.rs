@@ -23,7 +23,7 @@ impl Site {
     pub(crate) async fn start(kind: Kind) -> Self {
         let server = ServerOptions::new()
             .config("appendonly yes")
-            .config("appendfsync everysec")
+            .config("appendfsync no")
             .config("maxclients 4000");
         match kind {
             Kind::Single => Self::Single(RedisServer::start_with(&server).await),
