@@ -122,10 +122,10 @@ impl Store {
         }
     }
 
-    /// By which connection a node is reached now: what was sent by another one need not arrive.
+    /// By which connection a node is reached now: what was sent by another one need not arrive. `None` where that says nothing.
     pub(crate) fn way_to(&self, node: NodeId) -> Option<u64> {
         match (self, node) {
-            (Self::Redis(store), NodeId::Redis(node)) => store.way_to(node),
+            (Self::Redis(store), NodeId::Redis(node)) => Some(store.way_to(node)),
             _ => None,
         }
     }

@@ -14,7 +14,8 @@ pub(super) const BATCH: usize = 256;
 /// How many pipelines are under way to a node at once: enough to keep it busy, few enough for each to be answered soon.
 pub(super) const AT_ONCE: usize = 8;
 
-/// Where a renewal has gone, and by which connection: another that followed on the same one would only arrive behind it.
+/// Where a renewal has gone, and by which connection: another that followed on the same one would only arrive behind it. In a
+/// quorum there is not one connection, and each try may fare better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::hold) struct Way {
     pub(super) node: NodeId,
@@ -39,7 +40,7 @@ impl Lanes {
         let lane = lanes.entry(way.node).or_default();
         lane.waiting.extend(holds.into_iter().filter(|hold| {
             let before = hold.renewing.lock().replace(way);
-            before != Some(way)
+            way.connection.is_none() || before != Some(way)
         }));
         let wanted = lane.waiting.len().div_ceil(BATCH).min(AT_ONCE);
         let more = wanted.saturating_sub(lane.open);
@@ -48,14 +49,14 @@ impl Lanes {
     }
 
     /// What goes into the next pipeline; `None` if there is nothing: the pipeline is closed.
-    pub(super) fn next(&self, node: NodeId) -> Option<Vec<Arc<Hold>>> {
+    fn next(&self, node: NodeId) -> Option<Vec<Arc<Hold>>> {
         let mut lanes = self.0.lock();
         let lane = lanes.get_mut(&node)?;
         let count = lane.waiting.len().min(BATCH);
         if count > 0 {
             return Some(lane.waiting.drain(..count).collect());
         }
-        lane.open -= 1;
+        lane.close();
         if lane.open == 0 {
             lanes.remove(&node);
         }
@@ -71,6 +72,58 @@ impl Lanes {
             .map(|lane| std::mem::take(&mut lane.waiting));
         for hold in waiting.into_iter().flatten() {
             arrived(&hold, node);
+        }
+    }
+}
+
+impl Lane {
+    fn close(&mut self) {
+        self.open -= 1;
+    }
+}
+
+/// A pipeline to a node that is filled again and again, until nothing waits. Whatever ends it, its renewals count as ended.
+pub(super) struct Pipeline<'l> {
+    lanes: &'l Lanes,
+    node: NodeId,
+    pub(super) holds: Vec<Arc<Hold>>,
+    is_open: bool,
+}
+
+impl<'l> Pipeline<'l> {
+    /// One of those that [`Lanes::add`] has asked for.
+    pub(super) fn new(lanes: &'l Lanes, node: NodeId) -> Self {
+        Self {
+            lanes,
+            node,
+            holds: Vec::new(),
+            is_open: true,
+        }
+    }
+
+    /// Takes what is to be sent next; whether there is anything.
+    pub(super) fn fill(&mut self) -> bool {
+        self.empty();
+        let next = self.lanes.next(self.node);
+        self.is_open = next.is_some();
+        self.holds = next.unwrap_or_default();
+        self.is_open
+    }
+
+    fn empty(&mut self) {
+        for hold in self.holds.drain(..) {
+            arrived(&hold, self.node);
+        }
+    }
+}
+
+impl Drop for Pipeline<'_> {
+    fn drop(&mut self) {
+        self.empty();
+        if self.is_open
+            && let Some(lane) = self.lanes.0.lock().get_mut(&self.node)
+        {
+            lane.close();
         }
     }
 }

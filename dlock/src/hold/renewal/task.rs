@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Renewals;
-use super::lanes::{Way, arrived};
+use super::lanes::{Pipeline, Way, arrived};
 use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::hold::Hold;
@@ -89,7 +89,9 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
 
 /// Fills one pipeline after the other, until all is sent that waits for the node.
 async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId) {
-    while let Some(holds) = renewals.lanes.next(node) {
+    let mut pipeline = Pipeline::new(&renewals.lanes, node);
+    while pipeline.fill() {
+        let holds = &pipeline.holds;
         let batch: Vec<_> = holds
             .iter()
             .map(|hold| {

@@ -82,9 +82,11 @@ impl RedisStore {
         self.servers.node_of(slot)
     }
 
-    /// The connection to a node there is now, by its number.
-    pub(crate) fn way_to(&self, node: NodeId) -> Option<u64> {
-        self.servers.now().by_id(node)?.serial()
+    /// The connection to a node there is now, by its number, which is 0 for none.
+    pub(crate) fn way_to(&self, node: NodeId) -> u64 {
+        let topology = self.servers.now();
+        let serial = topology.by_id(node).and_then(|node| node.serial());
+        serial.unwrap_or(0)
     }
 
     /// For how long somebody pauses who waits in a lock's line and would usually look again after `usual`; `told`: a message

@@ -81,11 +81,6 @@ impl Node {
         &self.env
     }
 
-    /// The number of the connection there is now, if there is one.
-    pub(crate) fn serial(&self) -> Option<u64> {
-        self.session.load().as_ref().map(|session| session.serial)
-    }
-
     pub(crate) fn is_connected(&self) -> bool {
         self.session.load().is_some()
     }

@@ -30,6 +30,8 @@ use crate::tasks::Place;
 pub(crate) struct PubSub {
     pub(super) env: Arc<Env>,
     servers: Arc<Servers>,
+    /// The client's only channel: in a cluster a channel has to be in its lock's slot.
+    only: Option<Name>,
     pub(super) wakeups: Arc<Wakeups>,
     pub(super) channels: Channels,
     pub(super) waking: Waking,
@@ -42,7 +44,10 @@ pub(crate) struct PubSub {
 
 impl PubSub {
     pub(crate) fn new(env: &Arc<Env>, servers: &Arc<Servers>) -> Arc<Self> {
+        let client = env.client.as_str();
+        let only = || [&*env.options.prefix, "~c:", client].concat().into();
         let pubsub = Arc::new(Self {
+            only: (!servers.is_cluster()).then(only),
             env: Arc::clone(env),
             servers: Arc::clone(servers),
             wakeups: Arc::default(),
@@ -165,14 +170,13 @@ impl PubSub {
     }
 
     fn channel_of(&self, key: &LockKey) -> Name {
+        if let Some(only) = &self.only {
+            return Arc::clone(only);
+        }
         let client = self.env.client.as_str();
-        // In a cluster a channel lives in the slot of its lock.
-        let of_lock = if self.servers.is_cluster() {
-            key.suffix()
-        } else {
-            ""
-        };
-        [key.prefix(), "~c", of_lock, ":", client].concat().into()
+        [key.prefix(), "~c", key.suffix(), ":", client]
+            .concat()
+            .into()
     }
 }
 

@@ -18,6 +18,9 @@ use crate::trace::unheard;
 /// For how many times the response timeout a connection is kept that has live channels and does not answer.
 const PATIENCE: u32 = 3;
 
+/// How often in a row a server may say something unasked where an answer is due.
+const STRAYS: usize = 16;
+
 /// A pub/sub connection. One pipeline at a time is under way, because servers send confirmations unasked
 /// as well, and a library that matches replies by their order cannot tell.
 pub(super) struct Subscriber {
@@ -126,14 +129,18 @@ impl Subscriber {
     async fn answers(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
         let mut answers = self.ask(pipeline, count).await?;
         let mut missing = strays(&mut answers);
-        while missing > 0 {
+        for _ in 0..STRAYS {
+            if missing == 0 {
+                return Some(answers);
+            }
             let mut ping_only = Pipeline::with_capacity(1);
             ping_only.add_command(ping());
             let mut more = self.ask(&ping_only, missing + 1).await?;
             missing = strays(&mut more);
             answers.extend(more.into_iter().filter(|answer| !is_pong(answer)));
         }
-        Some(answers)
+        // There is no end of it.
+        None
     }
 
     async fn ask(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
