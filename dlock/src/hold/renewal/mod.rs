@@ -1,9 +1,9 @@
 //! Keeping holds alive. For the keeper of the holds.
 
-mod lanes;
 mod queue;
 mod renewals;
+mod sending;
 mod task;
 
-pub(super) use lanes::Way;
 pub(super) use renewals::Renewals;
+pub(super) use sending::Way;

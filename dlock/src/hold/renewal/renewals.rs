@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::lanes::Lanes;
 use super::queue::Queue;
 use super::task;
 use crate::clock::{BootInstant, sleep};
@@ -30,7 +29,6 @@ pub(in crate::hold) struct Renewals {
     dispatching: AtomicBool,
     on_loss: Weak<dyn OnLoss>,
     releases: Releases,
-    pub(super) lanes: Lanes,
     pub(super) response_timeout: Duration,
 }
 
@@ -59,7 +57,6 @@ impl Renewals {
             dispatching: AtomicBool::new(false),
             on_loss,
             releases,
-            lanes: Lanes::default(),
             response_timeout,
         }
     }

@@ -1,10 +1,13 @@
 //! The task that renews.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
+
 use super::Renewals;
-use super::lanes::{Pipeline, Way, arrived};
+use super::sending::{Sending, Way};
 use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::hold::Hold;
@@ -13,6 +16,12 @@ use crate::protocol::{Extent, Op, Reply};
 use crate::random::HashMap;
 use crate::store::{Answer, NodeId, Store};
 use crate::tasks;
+
+/// Renewals in one pipeline: enough to be cheap, few enough not to hold up other commands.
+const BATCH: usize = 256;
+
+/// How many pipelines are under way at once: enough to keep a server busy, few enough for each to be answered soon.
+const AT_ONCE: usize = 8;
 
 /// How soon a renewal is tried again at the earliest, however little of the lease is left: with many holds and a
 /// server that does not answer, ever shorter pauses would keep a processor busy.
@@ -81,39 +90,58 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
             node,
             connection: store.way_to(node),
         };
-        for _ in 0..renewals.lanes.add(way, holds) {
-            tasks::spawn(renew(Arc::clone(renewals), Arc::clone(store), node));
+        let sending = Sending::begin(way, holds);
+        if !sending.holds.is_empty() {
+            tasks::spawn(renew(Arc::clone(renewals), Arc::clone(store), sending));
         }
     }
 }
 
-/// Fills one pipeline after the other, until all is sent that waits for the node.
-async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, node: NodeId) {
-    let mut pipeline = Pipeline::new(&renewals.lanes, node);
-    while pipeline.fill() {
-        let holds = &pipeline.holds;
-        let batch: Vec<_> = holds
-            .iter()
-            .map(|hold| {
-                let op = Op::Renew {
-                    hold: hold.id.clone(),
-                    lease: hold.terms.lease,
-                    extent: Extent::Longer,
-                };
-                (hold.key.clone(), op)
-            })
-            .collect();
-        let deadline = Instant::now() + renewals.response_timeout;
-        let mut unreachable = true;
-        let tell = |index: usize, answer: Result<Answer, Error>| {
-            unreachable &= answer.is_err();
-            arrived(&holds[index], node);
-            settle(&renewals, &holds[index], answer);
-        };
-        store.call_batch(node, &batch, deadline, tell).await;
-        if unreachable {
-            renewals.lanes.give_up(node);
-        }
+/// Sends a few pipelines at once, until all is sent.
+async fn renew(renewals: Arc<Renewals>, store: Arc<Store>, sending: Sending) {
+    let silent = AtomicBool::new(false);
+    let chunks = sending.holds.chunks(BATCH);
+    let all: Vec<_> = chunks
+        .map(|chunk| renew_some(&renewals, &store, &sending, &silent, chunk))
+        .collect();
+    let mut sent = stream::iter(all).buffer_unordered(AT_ONCE);
+    while sent.next().await.is_some() {}
+}
+
+/// Sends one pipeline, unless another found the node silent.
+async fn renew_some(
+    renewals: &Renewals,
+    store: &Store,
+    sending: &Sending,
+    silent: &AtomicBool,
+    holds: &[Arc<Hold>],
+) {
+    if silent.load(Ordering::Relaxed) {
+        // It would only wait as long: the next attempts are queued already.
+        return;
+    }
+    let batch: Vec<_> = holds
+        .iter()
+        .map(|hold| {
+            let op = Op::Renew {
+                hold: hold.id.clone(),
+                lease: hold.terms.lease,
+                extent: Extent::Longer,
+            };
+            (hold.key.clone(), op)
+        })
+        .collect();
+    let deadline = Instant::now() + renewals.response_timeout;
+    let mut reached = false;
+    let tell = |index: usize, answer: Result<Answer, Error>| {
+        reached |= answer.is_ok();
+        sending.arrived(&holds[index]);
+        settle(renewals, &holds[index], answer);
+    };
+    let to = sending.node();
+    store.call_batch(to, &batch, deadline, tell).await;
+    if !reached {
+        silent.store(true, Ordering::Relaxed);
     }
 }
 
