@@ -170,13 +170,13 @@ impl PubSub {
     }
 
     fn channel_of(&self, key: &LockKey) -> Name {
-        if let Some(only) = &self.only {
-            return Arc::clone(only);
-        }
+        let of_lock = match &self.only {
+            Some(only) if key.prefix() == self.env.options.prefix => return Arc::clone(only),
+            Some(_) => "",
+            None => key.suffix(),
+        };
         let client = self.env.client.as_str();
-        [key.prefix(), "~c", key.suffix(), ":", client]
-            .concat()
-            .into()
+        [key.prefix(), "~c", of_lock, ":", client].concat().into()
     }
 }
 
