@@ -126,7 +126,7 @@ async fn a_contended_release_succeeds_and_the_next_one_is_told_on_a_server() {
             .zip(Lock::both(&theirs, &name))
         {
             let before = proxy.counters().pushes;
-            pass_on(ours, &theirs, || listens(&server, &name)).await;
+            Box::pin(pass_on(ours, &theirs, || listens(&server, &name))).await;
             let told = proxy.counters().pushes - before;
             assert!(told >= ROUNDS, "{lack:?}: told {told} times");
         }
@@ -157,7 +157,7 @@ async fn a_contended_release_succeeds_and_the_next_one_is_told_on_a_cluster() {
                 proxies.map(|proxy| proxy.counters().pushes).sum()
             };
             let before = pushes();
-            pass_on(ours, &theirs, hears).await;
+            Box::pin(pass_on(ours, &theirs, hears)).await;
             let told = pushes() - before;
             assert!(told >= ROUNDS, "{lack:?}: told {told} times");
         }

@@ -75,28 +75,28 @@ async fn watch(common: &Common, args: &Inspect, locks: &Locks) -> Result<(), Fai
     if draws {
         output::print(&drawn(|out| queue!(out, Clear(ClearType::All)))?)?;
     }
-    let mut looks = 0;
-    while args.count.is_none_or(|count| looks < count) {
+    let mut shown = 0;
+    while args.count.is_none_or(|count| shown < count) {
         ticks.tick().await;
         show(common, args, &locks.inspect().await?, draws)?;
-        looks += 1;
+        shown += 1;
     }
     Ok(())
 }
 
-fn show(common: &Common, args: &Inspect, look: &Look, draws: bool) -> io::Result<()> {
+fn show(common: &Common, args: &Inspect, found: &Look, draws: bool) -> io::Result<()> {
     if common.json {
-        let mut lock = json::lock(&args.key, lock::kind(args.mutex, false), &look.lock);
-        if let Some(mutex) = &look.mutex {
+        let mut lock = json::lock(&args.key, lock::kind(args.mutex, false), &found.lock);
+        if let Some(mutex) = &found.mutex {
             lock["mutex"] = json::lock(&args.key, Kind::Mutex, mutex);
         }
         return output::print_json(&lock);
     }
     let name = plain(&args.key);
-    let text = match &look.mutex {
-        None => text(&name, args.mutex, &look.lock),
+    let text = match &found.mutex {
+        None => text(&name, args.mutex, &found.lock),
         Some(mutex) => {
-            let lock = text(&format!("{name} (read/write lock)"), false, &look.lock);
+            let lock = text(&format!("{name} (read/write lock)"), false, &found.lock);
             lock + "\n" + &text(&format!("{name} (mutex)"), true, mutex)
         }
     };

@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 /// Servers of this run's own. They keep their data when they are started again.
 #[derive(Debug)]
 pub(crate) enum Site {
-    Single(RedisServer),
+    Single(Box<RedisServer>),
     Cluster(RedisCluster),
 }
 
@@ -26,7 +26,7 @@ impl Site {
             .config("appendfsync no")
             .config("maxclients 4000");
         match kind {
-            Kind::Single => Self::Single(RedisServer::start_with(&server).await),
+            Kind::Single => Self::Single(Box::new(RedisServer::start_with(&server).await)),
             Kind::Cluster => {
                 let options = ClusterOptions::new().masters(3).replicas(0).server(server);
                 Self::Cluster(RedisCluster::start_with(&options).await)

@@ -64,7 +64,7 @@ fn a_crashed_holder_whose_lock_is_waited_for_is_gone_after_its_lease() {
         lock.try_write("dead");
         wait(&lock, "waiter", LEASE / 2);
         lock.step_back(back);
-        wait(&lock, "waiter", LEASE / 2 - 2 * HEARTBEAT);
+        wait(&lock, "waiter", (LEASE / 2).saturating_sub(2 * HEARTBEAT));
         lock.pass(LATE + 2 * HEARTBEAT);
         assert!(lock.write("waiter").is_some(), "{back:?}");
     }
@@ -76,7 +76,7 @@ fn a_dead_waiter_delays_nobody_for_longer() {
         let lock = Lock::new();
         lock.try_write("holder");
         lock.write("dead");
-        wait(&lock, "waiter", PLACE - HEARTBEAT);
+        wait(&lock, "waiter", PLACE.saturating_sub(HEARTBEAT));
         for _ in 0..5 {
             lock.write("dead");
             wait(&lock, "waiter", PLACE);

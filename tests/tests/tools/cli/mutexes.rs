@@ -80,8 +80,8 @@ async fn a_mutex_is_held_while_the_command_runs() {
     // A read/write lock of that name is another lock, and yet whoever asks for that hears of this one.
     let both = tool.say(&["inspect", &name]).await.out;
     let free = format!("{name} (read/write lock): free, no token remembered\n");
-    let held = format!("{name} (mutex): held, no tokens\n");
-    assert!(both.starts_with(&free) && both.contains(&held), "{both}");
+    let heading = format!("{name} (mutex): held, no tokens\n");
+    assert!(both.starts_with(&free) && both.contains(&heading), "{both}");
     let both = tool.say(&["inspect", &name, "--json"]).await.json();
     assert_eq!(both["kind"], "rw");
     assert_eq!(both["mutex"]["holders"][0]["id"], hold["id"]);

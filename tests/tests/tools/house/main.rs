@@ -16,7 +16,7 @@ use self::{
 };
 
 /// The longest file of `dlock/src`, and the longest that half of them may be.
-const LONGEST: usize = 300;
+const LONGEST: usize = 500;
 const MEDIAN: usize = 100;
 /// The longest walk.
 const STEPS: usize = 10;
