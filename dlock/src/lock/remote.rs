@@ -42,11 +42,8 @@ pub(super) async fn acquire(
     let mut untold = false;
     let mut free_since = None;
     loop {
-        if let Some(listening) = &listening {
-            listening.begin();
-        }
         if let Op::Acquire { place, .. } = &mut op {
-            *place = place_terms(wait, listening.as_ref(), &claim.id);
+            *place = place_terms(wait, listening.as_ref());
         }
         let answer = match ask(lock, wait, &mut claim, &op).await {
             Ok(answer) => answer,
@@ -74,8 +71,8 @@ pub(super) async fn acquire(
                     continue;
                 };
                 if answer.resent {
-                    // A grant that came meanwhile may be from a server that has failed.
-                    listening.forget_grant();
+                    // A grant may be from a server that has failed, to which the request was sent first.
+                    listening.distrust();
                 }
                 let again = look_again(lock, answered, retry, listening.is_told());
                 let woken = pause(lock, wait, again, listening).await?;

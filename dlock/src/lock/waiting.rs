@@ -8,7 +8,7 @@ use super::wait::Wait;
 use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::Error;
 use crate::hold::WAITER_LEASE;
-use crate::protocol::{HoldId, Nonce, PlaceTerms};
+use crate::protocol::{Nonce, PlaceTerms};
 use crate::random;
 use crate::store::{Answer, Listening, Origin};
 use crate::token::ServerToken;
@@ -19,15 +19,12 @@ pub(super) const HEARTBEAT: Duration = Duration::from_millis(300);
 const POLL: std::ops::Range<u64> = 5..40;
 
 /// What to ask for if the lock is not free.
-pub(super) fn place_terms(
-    wait: Wait,
-    listening: Option<&Listening>,
-    hold: &HoldId,
-) -> Option<PlaceTerms> {
+pub(super) fn place_terms(wait: Wait, listening: Option<&Listening>) -> Option<PlaceTerms> {
+    let nonce = listening.map_or(Nonce::NOBODY, Listening::begin);
     wait.may_wait().then(|| PlaceTerms {
         lease: WAITER_LEASE,
         subscribed: listening.is_some_and(Listening::is_subscribed),
-        nonce: listening.map_or(Nonce::NOBODY, |_| Nonce::of(hold)),
+        nonce,
     })
 }
 

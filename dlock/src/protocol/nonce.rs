@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 use super::HoldId;
 use crate::random::Hashing;
 
-/// A number that only the waiter and the lock's record know: who may publish on a waiter's channel, but not read
-/// the lock, cannot make it believe that it holds.
+/// A number that only the waiter and the lock's record know. A program that may publish on a waiter's channel, but not read the
+/// lock, cannot make the waiter believe that it holds. Each request of a waiter has a number of its own, so a grant shows which
+/// request the server had seen: that of a master which was deposed since repeats an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Nonce(u64);
 
@@ -16,12 +17,18 @@ impl Nonce {
     /// Of a wait that nobody listens for yet.
     pub const NOBODY: Self = Self(0);
 
-    /// That of one acquisition. Nobody can guess it, also not from others: it is a keyed hash (`SipHash`, with a key from
-    /// the operating system), of which 56 bits do.
+    /// Of an acquisition's first request.
     #[must_use]
     pub fn of(hold: &HoldId) -> Self {
+        Self::of_request(hold, 0)
+    }
+
+    /// Of one request of an acquisition. It cannot be guessed, not even from other nonces: it is a keyed hash (`SipHash`, with
+    /// a key from the operating system), of which 56 bits do.
+    #[must_use]
+    pub fn of_request(hold: &HoldId, number: u64) -> Self {
         static KEY: LazyLock<Hashing> = LazyLock::new(Hashing::default);
-        Self((KEY.hash_one(hold) >> 8).max(1))
+        Self((KEY.hash_one((hold, number)) >> 8).max(1))
     }
 
     /// A given one, for tests.
@@ -65,6 +72,8 @@ mod tests {
         let (a, b) = (of("client/1/1"), of("client/1/2"));
         assert_eq!(of("client/1/1"), a);
         assert_ne!(a, b);
+        let id = HoldId::parse("client/1/1").expect("an id");
+        assert_ne!(Nonce::of_request(&id, 1), a);
         for nonce in [a, Nonce::NOBODY] {
             assert_eq!(Nonce::parse(&nonce.to_string()), Some(nonce));
         }

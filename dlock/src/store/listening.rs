@@ -2,6 +2,7 @@
 
 use super::redis;
 use super::{Listener, Origin};
+use crate::protocol::Nonce;
 use crate::token::ServerToken;
 
 /// A waiter's ear.
@@ -41,20 +42,20 @@ impl Listening {
         }
     }
 
-    /// The server is asked again: what came before counts no more.
-    pub(crate) fn begin(&self) {
+    /// The server is asked again: what came before counts no more. What the request has to name.
+    pub(crate) fn begin(&self) -> Nonce {
         match self {
             Self::Memory(listener) => listener.begin(),
             Self::Redis(listening) => listening.begin(),
-            Self::Quorum => {}
+            Self::Quorum => Nonce::NOBODY,
         }
     }
 
-    /// What was granted meanwhile counts no more.
-    pub(crate) fn forget_grant(&self) {
+    /// The request may be known to two servers: no grant is believed until the next one.
+    pub(crate) fn distrust(&self) {
         match self {
-            Self::Memory(listener) => listener.forget_grant(),
-            Self::Redis(listening) => listening.forget_grant(),
+            Self::Memory(listener) => listener.distrust(),
+            Self::Redis(listening) => listening.distrust(),
             Self::Quorum => {}
         }
     }

@@ -32,15 +32,16 @@ pub struct Wakeups {
 struct Ear {
     /// Where its messages come from: the channel, or the lock's key.
     about: Arc<str>,
-    /// What a grant has to repeat.
-    nonce: Nonce,
     heard: Mutex<Heard>,
     notify: Notify,
 }
 
 /// What came since the server was asked last.
-#[derive(Default)]
 struct Heard {
+    /// The number of that request, which a grant has to repeat by its nonce. A master that was deposed meanwhile does not know
+    /// it, and its messages may come by way of its successor.
+    request: u64,
+    nonce: Nonce,
     /// The token of a grant, and who sent it.
     granted: Option<(ServerToken, Origin)>,
     /// Whether something may have been missed. Then a grant that comes later is none: it may have been taken back because
@@ -54,8 +55,12 @@ impl Wakeups {
     pub fn listen(self: &Arc<Self>, hold: &HoldId, about: Arc<str>) -> Listener {
         let ear = Arc::new(Ear {
             about,
-            nonce: Nonce::of(hold),
-            heard: Mutex::default(),
+            heard: Mutex::new(Heard {
+                request: 0,
+                nonce: Nonce::of(hold),
+                granted: None,
+                missed: false,
+            }),
             notify: Notify::new(),
         });
         self.waiting.lock().insert(hold.clone(), Arc::clone(&ear));
@@ -77,12 +82,12 @@ impl Wakeups {
             return false;
         }
         if let Message::Granted { nonce, token, .. } = message {
-            if *nonce != ear.nonce {
-                // It may be about an earlier copy of the request: asking tells.
+            let mut heard = ear.heard.lock();
+            if *nonce != heard.nonce {
+                // It may be about an earlier request, or a copy of one: asking tells.
                 ear.notify.notify_one();
                 return false;
             }
-            let mut heard = ear.heard.lock();
             if !heard.missed {
                 heard.granted = Some((*token, from));
             }
@@ -94,10 +99,7 @@ impl Wakeups {
     /// One waiter may have missed something: until it has asked again, no grant is believed.
     pub fn distrust(&self, hold: &HoldId) {
         if let Some(ear) = self.waiting.lock().get(hold) {
-            *ear.heard.lock() = Heard {
-                granted: None,
-                missed: true,
-            };
+            ear.heard.lock().distrust();
         }
     }
 
@@ -106,6 +108,13 @@ impl Wakeups {
         if let Some(ear) = self.waiting.lock().get(hold) {
             ear.notify.notify_one();
         }
+    }
+}
+
+impl Heard {
+    fn distrust(&mut self) {
+        self.granted = None;
+        self.missed = true;
     }
 }
 
@@ -126,14 +135,24 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// The server is asked again: what came before counts no more.
-    pub fn begin(&self) {
-        *self.ear.heard.lock() = Heard::default();
+    /// The server is asked again: what came before counts no more, nor does what answers an earlier request. What the request
+    /// has to name.
+    #[must_use = "a grant has to repeat it"]
+    pub fn begin(&self) -> Nonce {
+        let mut heard = self.ear.heard.lock();
+        let request = heard.request + 1;
+        *heard = Heard {
+            request,
+            nonce: Nonce::of_request(&self.hold, request),
+            granted: None,
+            missed: false,
+        };
+        heard.nonce
     }
 
-    /// What was granted meanwhile counts no more.
-    pub fn forget_grant(&self) {
-        self.ear.heard.lock().granted = None;
+    /// The request may be known to two servers: no grant is believed until the next one.
+    pub fn distrust(&self) {
+        self.ear.heard.lock().distrust();
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token, and who sent it, if

@@ -50,6 +50,10 @@ pub(crate) fn fails_torn(model: impl Fn() + Send + Sync + 'static) {
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(shuttle::sync::Mutex::new(value))
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

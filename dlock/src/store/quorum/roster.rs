@@ -1,11 +1,11 @@
 //! Which servers are whose: no two members may be the same server, or parts of the same cluster.
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::error::{Error, ErrorKind};
 use crate::random::HashMap;
 use crate::store::RedisNodeId;
-use crate::sync::Mutex;
 
 /// What the servers of each member have said of themselves.
 #[derive(Debug)]
@@ -69,7 +69,8 @@ fn same_server(one: usize, other: usize) -> Error {
     Error::new(
         ErrorKind::InvalidConfig,
         format!(
-            "URLs {} and {} of the quorum lead to the same server, to the same cluster, or to a master and its replica; each              URL has to lead to servers that no other URL leads to. With a single server or cluster use `url` instead of \
+            "URLs {} and {} of the quorum lead to the same server, to the same cluster, or to a master and its replica; each \
+             URL has to lead to servers that no other URL leads to. With a single server or cluster use `url` instead of \
              `quorum`",
             one + 1,
             other + 1

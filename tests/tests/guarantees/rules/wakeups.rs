@@ -123,8 +123,10 @@ async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
         nonce,
         token: ServerToken::new(7),
     };
-    // A late copy of the first request, before anybody listened, may have been the last to reach the record.
-    for (nonce, believed) in [(Nonce::NOBODY, false), (Nonce::of(&hold), true)] {
+    // A late copy of the first request, before anybody listened, may have been the last to reach the record; and a master that
+    // was deposed knows only what was asked before.
+    let (earlier, latest) = (listener.begin(), listener.begin());
+    for (nonce, believed) in [(Nonce::NOBODY, false), (earlier, false), (latest, true)] {
         assert_eq!(
             wakeups.tell(&about, &granted(nonce), Origin::of(1)),
             believed
@@ -142,26 +144,29 @@ async fn a_grant_after_something_was_missed_is_none_until_the_server_is_asked_ag
     let (wakeups, about) = (Arc::new(Wakeups::default()), Arc::<str>::from("about"));
     let hold = id("waiter");
     let listener = wakeups.listen(&hold, Arc::clone(&about));
-    let granted = Message::Granted {
-        hold: hold.clone(),
-        nonce: Nonce::of(&hold),
-        token: ServerToken::new(7),
+    let tell = |nonce| {
+        let granted = Message::Granted {
+            hold: hold.clone(),
+            nonce,
+            token: ServerToken::new(7),
+        };
+        wakeups.tell(&about, &granted, Origin::of(1))
     };
-    let tell = || wakeups.tell(&about, &granted, Origin::of(1));
+    let mut nonce = listener.begin();
     for grants_before in [false, true] {
         if grants_before {
-            tell();
+            tell(nonce);
         }
         wakeups.distrust(&hold);
         wakeups.look(&hold);
-        tell();
-        // An answer that was sent twice changes nothing about it.
-        listener.forget_grant();
-        tell();
+        tell(nonce);
+        // A request that was sent twice changes nothing about it.
+        listener.distrust();
+        tell(nonce);
         let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
         assert_eq!(woken.expect("it looks"), None);
-        listener.begin();
-        tell();
+        nonce = listener.begin();
+        tell(nonce);
         let woken = tokio::time::timeout(Duration::ZERO, listener.woken()).await;
         assert!(woken.expect("it looks").is_some());
     }

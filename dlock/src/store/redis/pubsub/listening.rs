@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::channel::Name;
 use super::hearing::PubSub;
 use crate::key::LockKey;
-use crate::protocol::HoldId;
+use crate::protocol::{HoldId, Nonce};
 use crate::store::{Listener, Origin};
 use crate::token::ServerToken;
 
@@ -76,14 +76,15 @@ impl Listening {
         }
     }
 
-    /// The server is asked again: what came before counts no more.
-    pub fn begin(&self) {
-        self.listener.begin();
+    /// The server is asked again: what came before counts no more. What the request has to name.
+    #[must_use = "a grant has to repeat it"]
+    pub fn begin(&self) -> Nonce {
+        self.listener.begin()
     }
 
-    /// What was granted meanwhile counts no more.
-    pub fn forget_grant(&self) {
-        self.listener.forget_grant();
+    /// The request may be known to two servers: no grant is believed until the next one.
+    pub fn distrust(&self) {
+        self.listener.distrust();
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time.
