@@ -52,7 +52,12 @@ impl Mutex {
                 .iter()
                 .filter_map(|held| held.as_hold(at))
                 .collect();
+            let last = self.beside.last;
             let reply = self.carry_out(op, fenced, valid_until, at, post);
+            if self.beside.last != last && !matches!(op, Op::Raise { .. }) {
+                // It was passed on, perhaps to a waiter that did not hear.
+                self.passed = None;
+            }
             self.beside.settle_if_free(at);
             if reply != Reply::Again {
                 self.beside.conclude(op, &reply, valid_until, at);

@@ -28,7 +28,8 @@ if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local token, since = time[1] .. us, tonumber(known.p)
 local kind = string.byte(pub)
 local count, head, place, tail = match(known.w, '^1 (%d+) (%d+) (%d+) (%d+)$')
-if till == 0 and since and tail and head == place and (kind == 83 or kind == 80) and redis.set_repl -- 'S', 'P'
+local grants = (kind == 83 or kind == 115 or kind == 80 or kind == 112) and redis.set_repl -- 'S', 's', 'P', 'p'
+if till == 0 and since and tail and head == place and grants
   and known['?' .. id] .. known.q .. known.o == '' and #token == #known.t and token > known.t
   and (tonumber(known.n) or 0) <= tonumber(token) then
   local real, seen = tonumber(token), tonumber(match(known.b, '^%d+') or 0)
@@ -46,9 +47,11 @@ if till == 0 and since and tail and head == place and (kind == 83 or kind == 80)
       call('HDEL', lock, unpack(gone))
       call('SET', key, who .. '+', 'PX', string.format('%d', max(math.floor((deadline - real) / 1000), 1)))
       local prefix = string.sub(pub, 2)
-      local channel = string.sub(lock, 1, prefix) .. '~c' .. string.sub(lock, prefix + 1) .. ':' .. (match(who, '^(.*)/') or who)
+      local channel = string.sub(lock, 1, prefix) .. '~c' .. (kind < 97 and string.sub(lock, prefix + 1) or '') .. ':'
+        .. (match(who, '^(.*)/') or who)
       redis.set_repl(redis.REPL_NONE) -- As in common/telling.lua.
-      local heard = redis.pcall(kind == 83 and 'SPUBLISH' or 'PUBLISH', channel, who .. ' ' .. nonce .. ' ' .. token)
+      local command = (kind == 83 or kind == 115) and 'SPUBLISH' or 'PUBLISH'
+      local heard = redis.pcall(command, channel, who .. ' ' .. nonce .. ' ' .. token)
       redis.set_repl(redis.REPL_ALL)
       if type(heard) == 'number' and heard > 0 then return rest == '' and 1 or 2 end
       for i = 1, #changes, 2 do known[changes[i]] = changes[i + 1] end
