@@ -144,18 +144,18 @@ async fn all_subscribed(
     start: Instant,
     quiet: Duration,
 ) -> (Duration, usize) {
-    let (mut last, mut since) = (0, start);
+    let (mut seen, mut since) = (0, start);
     while start.elapsed() < PATIENCE {
         let subscriptions = site.subscriptions().await;
-        if subscriptions != last {
-            (last, since) = (subscriptions, Instant::now());
+        if subscriptions != seen {
+            (seen, since) = (subscriptions, Instant::now());
         }
-        if last >= least && since.elapsed() >= quiet {
-            return (since - start, last);
+        if seen >= least && since.elapsed() >= quiet {
+            return (since - start, seen);
         }
         tokio::time::sleep(LOOK).await;
     }
-    (start.elapsed(), last)
+    (start.elapsed(), seen)
 }
 
 /// What the servers do from now on.

@@ -7,6 +7,7 @@ use dlock_tests::now_ns;
 use tokio::time::sleep;
 
 use super::Stage;
+use crate::plan::Plan;
 
 /// Tells everybody who waits, and a few moments later again; whether there was somebody to tell.
 pub(super) async fn happens(stage: Stage<'_>, lock: usize, times: u32) -> bool {
