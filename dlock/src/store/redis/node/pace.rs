@@ -14,7 +14,7 @@ const POLL: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// By how much longer requests have to take than usual for pauses to double.
-const DOUBLED: Duration = Duration::from_millis(2);
+const DOUBLED: Duration = Duration::from_millis(20);
 
 /// When the next look is due, of those of either kind.
 #[derive(Debug, Default)]
@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn over_a_slow_server_all_look_less_often_and_none_too_seldom() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        let slow = Duration::from_millis(4);
+        let slow = Duration::from_millis(40);
         let pause = pace.pause(now, USUAL, true, slow);
         assert!(pause > USUAL * 2, "{pause:?}");
-        let pause = pace.pause(now, USUAL, true, slow * 1000);
+        let pause = pace.pause(now, USUAL, true, slow * 100);
         assert!(pause <= LONGEST && pause >= LONGEST / 2, "{pause:?}");
         let usual = LONGEST * 2;
         assert_eq!(pace.pause(now, usual, true, slow), usual);
