@@ -6,6 +6,9 @@ use super::home::process_of;
 use super::record::Record;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 
+/// For how long a master of a cluster that was started again refuses, at most.
+const REJOIN: Nanos = 5 * SECOND;
+
 /// How late a holder may notice anything: a renewal is answered by then, also if packets are lost.
 const LATE: Nanos = 500 * MS;
 const LATE_IF_LOSSY: Nanos = 1500 * MS;
@@ -54,7 +57,8 @@ impl Judges {
             }
             let since = *missing.get_or_insert(now);
             let long = belief.lease / 3 + belief.lease / 100 + late;
-            if now > since + long && ran(since) && self.is_unharmed(now, long) && !knows() {
+            if now > since + long && ran(since) && self.is_unharmed(now, long + REJOIN) && !knows()
+            {
                 let story = format!(
                     "{} has not noticed for {} ms that its hold is gone",
                     belief.name(),
