@@ -20,7 +20,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Those of which none is on this way already.
+    /// Keeps the holds that have no renewal on this way.
     pub(super) fn begin(way: Way, mut holds: Vec<Arc<Hold>>) -> Self {
         holds.retain(|hold| {
             let before = hold.renewing.lock().replace(way);
@@ -33,7 +33,7 @@ impl Sending {
         self.way.node
     }
 
-    /// One has come to its end.
+    /// A renewal has come to its end.
     pub(super) fn arrived(&self, hold: &Hold) {
         let mut renewing = hold.renewing.lock();
         if *renewing == Some(self.way) {

@@ -117,7 +117,7 @@ async fn renew_some(
     holds: &[Arc<Hold>],
 ) {
     if silent.load(Ordering::Relaxed) {
-        // It would only wait as long: the next attempts are queued already.
+        // Another renewal would only wait as long: the next attempts are queued already.
         return;
     }
     let batch: Vec<_> = holds

@@ -27,7 +27,7 @@ use crate::token::ServerToken;
 const HASTE: u32 = 4;
 /// By how much longer than the others the last members may take to answer, at least.
 const SLACK: Duration = Duration::from_millis(1);
-/// The same for members that have granted it, and are told the token.
+/// How much longer members may take that have granted the lock, and are told the token.
 const LONG_SLACK: Duration = Duration::from_millis(20);
 
 /// What is asked for.
@@ -111,7 +111,7 @@ pub(super) async fn attempt(
     } else if let Some(first) = quorum.meeting_point(slot, fit).filter(|_| meets) {
         rest.take(first);
         attempt.ask(&requests, want, Members::only(first), deadline);
-        // One that is slow to answer today is not waited for.
+        // A member that is slow now is not waited for.
         let soon = sent + HASTE * (quorum.members[first].health.pace() + SLACK);
         if let Ok(Some(heard)) = timeout_at(soon, requests.next()).await {
             attempt.take(heard);

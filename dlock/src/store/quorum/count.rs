@@ -12,7 +12,7 @@ pub(super) struct Count {
     /// Those that say no, and those that are known to have nothing to say yes to.
     pub(super) no: usize,
     failed: usize,
-    /// Those that would have answered, had there been a majority of them to ask.
+    /// Members that would have answered, had there been a majority of them to ask.
     pub(super) spared: usize,
     /// Why those failed, preferably with reason.
     last: Option<Error>,

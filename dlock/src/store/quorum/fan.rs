@@ -33,7 +33,7 @@ pub(super) struct Fan {
     pub(super) without: Members,
     /// How many have answered that they do not have it, although they had.
     denied: usize,
-    /// Those that may never have had it.
+    /// Members that may never have had the hold.
     pub(super) doubtful: Members,
     /// Whether what is told ends the hold.
     ends: bool,

@@ -89,7 +89,7 @@ impl Grants {
         }
     }
 
-    /// Those where others hold, to be asked once more.
+    /// Members where others hold, to be asked once more.
     pub(super) fn take_holding(&mut self) -> Members {
         self.refused = Members::default();
         std::mem::take(&mut self.holding)

@@ -68,7 +68,7 @@ impl Member {
         self.trouble.lock().clone().unwrap_or_else(never_reached)
     }
 
-    /// It does not answer.
+    /// The server does not answer.
     pub(super) fn in_trouble(&self, error: Error) {
         let mut trouble = self.trouble.lock();
         // Silence, for which the time may just have been too short, tells less than what was known.
@@ -77,7 +77,7 @@ impl Member {
         }
     }
 
-    /// It answers again.
+    /// The server answers again.
     pub(super) fn recovered(&self) {
         *self.trouble.lock() = None;
     }

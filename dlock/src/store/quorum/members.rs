@@ -47,7 +47,7 @@ impl Members {
         Self(self.0 | others.0)
     }
 
-    /// Those that are in both.
+    /// Members that are in both sets.
     pub(super) fn common(self, others: Self) -> Self {
         Self(self.0 & others.0)
     }

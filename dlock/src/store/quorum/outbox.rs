@@ -174,7 +174,7 @@ async fn deliver(member: Arc<Member>) {
                 if letter.until <= BootInstant::now() {
                     return None;
                 }
-                // It would wait for a connection there, and all behind it.
+                // The message would wait for a connection there, and all messages behind it.
                 if !member.is_fit(letter.key.slot()) {
                     return Some((about, letter));
                 }
@@ -197,7 +197,7 @@ async fn deliver(member: Arc<Member>) {
         let until = member.take_back(left);
         member.outbox.delivered.notify_waiters();
         if is_refused {
-            // It answers, and does not do what it is told: because it loads its data, perhaps.
+            // The server answers, and refuses: it loads its data, perhaps.
             sleep(Duration::from_millis(random::u64(PAUSE))).await;
         } else if let Some(until) = until {
             let left = until.since(BootInstant::now());

@@ -13,7 +13,7 @@ pub(super) const KEPT: u64 = 10_000_000;
 /// How far from the end of the line such a place may be.
 const MOST: u64 = 10_000;
 
-/// Somebody waits, and is reckoned with until `deadline`.
+/// A waiter counts until `deadline`.
 #[derive(Debug, Clone)]
 pub(super) struct Waiter {
     pub(super) id: HoldId,
@@ -141,7 +141,7 @@ impl Line {
             (waiter.deadline, waiter.nonce) = (new.deadline, new.nonce);
             let before = waiter.index - 1;
             if new.mode == Mode::Read {
-                // It was told to enter and found the lock taken: it has to be told once more.
+                // A reader that was told to enter found the lock taken: it has to be told once more.
                 self.told = self.told.min(before);
             }
             return;

@@ -31,7 +31,7 @@ struct State {
     pace: Pace,
 }
 
-/// One who waits.
+/// A request that waits for its permit.
 struct Ticket {
     state: Mutex<Waiter>,
     changed: Notify,
@@ -48,7 +48,7 @@ enum Waiter {
 /// Why somebody does not send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsent {
-    /// It wants another server by now.
+    /// The request wants another server by now.
     Elsewhere,
     /// Its time is over.
     Late,

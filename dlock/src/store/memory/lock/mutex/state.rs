@@ -55,7 +55,7 @@ impl Mutex {
             let last = self.beside.last;
             let reply = self.carry_out(op, fenced, valid_until, at, post);
             if self.beside.last != last && !matches!(op, Op::Raise { .. }) {
-                // It was passed on, perhaps to a waiter that did not hear.
+                // The mutex was passed on, perhaps to a waiter that is not subscribed.
                 self.passed = None;
             }
             self.beside.settle_if_free(at);
