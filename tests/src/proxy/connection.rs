@@ -12,7 +12,6 @@ use tokio::{
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::watch,
-    time::sleep,
 };
 
 use super::{
@@ -20,6 +19,7 @@ use super::{
     dialogue::{Dialogue, Next},
     kept::Kept,
     rules::{Leg, Rules, Weather},
+    travelling::Travelling,
     users::Users,
 };
 
@@ -81,8 +81,11 @@ impl Connection<'_> {
     /// Returns why it ends; `GoOn` when either side has closed the connection.
     async fn requests(&self, from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf) -> Next {
         let mut input = Vec::new();
-        while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
-            self.travel(|weather| weather.to_server).await;
+        let mut travelling = Travelling::default();
+        let delay = || self.leg(|weather| weather.to_server).delay;
+        while let Some(arrived) = travelling.next(from, delay).await {
+            input.extend(arrived);
+            self.wait_while_held(|weather| weather.to_server).await;
             let mut output = Vec::new();
             let rules = self.rules();
             let next = self.dialogue().requests(&rules, &mut input, &mut output);
@@ -98,8 +101,11 @@ impl Connection<'_> {
 
     async fn replies(&self, from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf) -> Next {
         let mut input = Vec::new();
-        while from.read_buf(&mut input).await.is_ok_and(|len| len > 0) {
-            self.travel(|weather| weather.to_client).await;
+        let mut travelling = Travelling::default();
+        let delay = || self.leg(|weather| weather.to_client).delay;
+        while let Some(arrived) = travelling.next(from, delay).await {
+            input.extend(arrived);
+            self.wait_while_held(|weather| weather.to_client).await;
             let mut output = Vec::new();
             let rules = self.rules();
             let next = self.dialogue().replies(&rules, &mut input, &mut output);
@@ -110,16 +116,20 @@ impl Connection<'_> {
         Next::GoOn
     }
 
-    /// Takes as long as the rules say, which is for ever while the direction is held.
-    async fn travel(&self, leg: impl Fn(&Weather) -> Leg) {
+    /// What the rules say of one direction now; nothing of a replica's link.
+    fn leg(&self, leg: impl Fn(&Weather) -> Leg) -> Leg {
+        if self.dialogue().replicates() {
+            return Leg::default();
+        }
+        leg(&self.rules().weather.borrow())
+    }
+
+    /// Returns once the rules do not hold this direction.
+    async fn wait_while_held(&self, leg: impl Fn(&Weather) -> Leg) {
         if self.dialogue().replicates() {
             return;
         }
         let mut weather = self.rules().weather.subscribe();
-        let delay = leg(&weather.borrow()).delay;
-        if !delay.is_zero() {
-            sleep(delay).await;
-        }
         // It only fails when the proxy is gone, and then this task ends too.
         let _ = weather.wait_for(|weather| !leg(weather).held).await;
     }

@@ -9,6 +9,7 @@ mod frame;
 mod kept;
 mod pattern;
 mod rules;
+mod travelling;
 mod users;
 
 use std::{

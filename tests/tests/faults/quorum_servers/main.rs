@@ -88,11 +88,16 @@ impl Proxied {
         Client::builder().quorum(urls).prefix(&self.servers.prefix)
     }
 
+    /// Whether requests to the first so many are kept back.
+    fn have_kept(&self, proxies: usize) -> bool {
+        let mut proxies = self.proxies[..proxies].iter();
+        proxies.all(|proxy| proxy.counters().kept > 0)
+    }
+
     /// Waits until requests to the first so many are kept back.
     async fn wait_kept(&self, proxies: usize) {
         wait_until(Duration::from_secs(10), "requests are kept", || async {
-            let mut proxies = self.proxies[..proxies].iter();
-            proxies.all(|proxy| proxy.counters().kept > 0)
+            self.have_kept(proxies)
         })
         .await;
     }
