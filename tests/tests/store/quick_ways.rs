@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use dlock::__internals::{
     Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Reply, ServerClock as _, Stray, lock_key,
+    mutex_key,
 };
-use dlock::LockKey;
 use dlock::Mode::{self, Read, Write};
+use dlock::{Kind, LockKey};
 use dlock_tests::{Outcome, Pieces, Scene, Stage, TestClock, shared_server, unique_prefix};
 use tokio::runtime::Runtime;
 
@@ -22,16 +23,30 @@ struct Lock {
 
 impl Lock {
     fn new() -> Self {
+        Self::with(lock_key(&unique_prefix(), "lock").expect("a valid name"))
+    }
+
+    fn mutex() -> Self {
+        let prefix = unique_prefix();
+        let name = format!("mutex-{prefix}");
+        Self::with(mutex_key(Kind::Mutex, &prefix, &name).expect("a valid name"))
+    }
+
+    fn with(key: LockKey) -> Self {
         let server = Runtime::new().expect("a runtime").block_on(shared_server());
         Self {
             stage: Stage::on(server),
-            key: lock_key(&unique_prefix(), "lock").expect("a valid name"),
+            key,
             clock: TestClock::default(),
         }
     }
 
     /// Carries out a request a millisecond later, while one client does not hear.
     fn past(&self, deaf: &str, op: &Op) -> Outcome {
+        self.request(Keys::All, deaf, op)
+    }
+
+    fn request(&self, keys: Keys, deaf: &str, op: &Op) -> Outcome {
         self.pass(Duration::from_millis(1));
         let time = self.clock.micros();
         self.stage.play(&Scene {
@@ -41,7 +56,7 @@ impl Lock {
             time,
             publish: "P",
             deaf: &[format!("{deaf}/0000000000000000")],
-            keys: Keys::All,
+            keys,
             plain: false,
             pieces: Pieces::Whole,
             fault: None,
@@ -197,4 +212,22 @@ fn a_waiter_that_was_passed_over_and_asks_again_has_its_turn_next() {
     lock.done(&wait("absent"));
     let next = told(lock.play(&release("next", HOUR)));
     assert_eq!(next, ["absent/0000000000000000"]);
+}
+
+/// A server where a mutex' slot arrives has one of its two keys for a moment, so a waiter takes the mutex past its own place.
+#[test]
+fn a_mutex_that_was_given_its_end_is_not_passed_on_to_the_place_that_its_holder_had() {
+    let lock = Lock::mutex();
+    let granted = |outcome: Outcome| {
+        let answer = &outcome.answer;
+        assert!(matches!(answer, Ok(Reply::Granted(_))), "{outcome:?}");
+    };
+    granted(lock.play(&take("holder", Write, SHORT)));
+    lock.done(&wait("waiter"));
+    lock.pass(2 * SHORT);
+    granted(lock.request(Keys::First, "nobody", &wait("waiter")));
+    let exactly = Extent::Exactly { stray: Stray::None };
+    lock.done(&renew("waiter", SHORT, exactly));
+    lock.pass(2 * SHORT);
+    granted(lock.play(&wait("next")));
 }

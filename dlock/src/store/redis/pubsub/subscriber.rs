@@ -10,8 +10,8 @@ use super::jobs::Job;
 use crate::clock::Instant;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{
-    Pipeline, PublishMode, Push, ServerError, Value, is_denied, is_end, is_pong, ping,
-    subscribe_all, unless_refused, unsubscribe_all,
+    Pipeline, PublishMode, Push, ServerError, Value, is_denied, is_end, is_for_later, is_pong,
+    ping, refusal, subscribe_all, unless_refused, unsubscribe_all,
 };
 use crate::trace::unheard;
 
@@ -28,6 +28,8 @@ pub(super) struct Subscriber {
     number: u64,
     connection: Connection,
     ended: Arc<Notify>,
+    /// Channels that the server could not unsubscribe, as its cluster was down.
+    kept: Vec<Name>,
 }
 
 impl Subscriber {
@@ -43,6 +45,7 @@ impl Subscriber {
             number,
             connection,
             ended,
+            kept: Vec::new(),
         })
     }
 
@@ -55,8 +58,11 @@ impl Subscriber {
         self.pubsub.channels.uses(self.number)
     }
 
-    /// Whether the connection is fit for more.
+    /// Whether the connection is fit for more. Does first what could not be done before.
     pub(super) async fn ping(&mut self) -> bool {
+        if !self.kept.is_empty() {
+            return self.carry_out(Vec::new()).await;
+        }
         let until = Instant::now() + self.pubsub.env.options.response_timeout;
         self.connection.request(&ping(), until).await.is_ok()
     }
@@ -64,7 +70,8 @@ impl Subscriber {
     /// Does jobs; whether the connection is fit for more.
     pub(super) async fn carry_out(&mut self, jobs: Vec<Job>) -> bool {
         let channels = &self.pubsub.channels;
-        let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+        let (mut wanted, mut unwanted) = (Vec::new(), std::mem::take(&mut self.kept));
+        unwanted.retain(|name| !channels.is_on(name, self.number));
         for job in jobs {
             match job {
                 Job::Subscribe(name) => {
@@ -120,8 +127,15 @@ impl Subscriber {
     async fn unsubscribe(&mut self, names: &[Name]) -> bool {
         let pipeline = unsubscribe_all(self.pubsub.env.publish.get(), names.iter());
         // Refused is what has left with its slot. While a slot is only leaving, the subscription goes on.
-        let answers = self.ask(&pipeline, names.len()).await;
-        answers.is_some()
+        let Some(answers) = self.ask(&pipeline, names.len()).await else {
+            return false;
+        };
+        // What the server says unasked may stand in between, so an answer does not tell its channel: all are repeated.
+        let mut refusals = answers.iter().filter_map(refusal);
+        if refusals.any(is_for_later) {
+            self.kept = names.to_vec();
+        }
+        true
     }
 
     /// The answers to commands that subscribe, without what the server has said unasked in between: that a subscription

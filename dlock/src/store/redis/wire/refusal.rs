@@ -103,6 +103,11 @@ pub(super) fn is_unknown(error: &ServerError) -> bool {
     details(error).starts_with("unknown command")
 }
 
+/// Whether the server cannot do this at the moment.
+pub(crate) fn is_for_later(error: &ServerError) -> bool {
+    LATER.contains(&error.code())
+}
+
 /// Whether the server does not know a command, or the user may not use it.
 pub(crate) fn is_denied(error: &ServerError) -> bool {
     is_unknown(error) || matches!(error.code(), "NOPERM")

@@ -47,6 +47,8 @@ impl Mutex {
             self.beside.bury(id, Stray::Possible, until, at);
             self.ended = Some(held);
             self.passed = None;
+            // A waiter that took the mutex past its own place.
+            self.beside.line.leave(id);
         }
         Reply::Done
     }

@@ -42,8 +42,10 @@ if mine and (till and (not ended or left > span * 1000) or not (till or ended) a
   earliest = now + left
 end
 if mine and ARGV[3] == '1' and f[1] and (till or not ended) then promise(now + left) end
-if mine and till and get1('g') then set('g', '') end
 if mine and till then
+  if get1('g') then set('g', '') end
+  local own = place_of(id)
+  if own then leave(own) end -- A waiter that took the mutex past its own place; see mutex/release.lua.
   local last_millis = math.floor(real / 1000) + left / 1000
   set('i', fmt('%d ', last_millis) .. id)
   till = max(till, min(last_millis * 1000, real + MEMORY))
