@@ -51,7 +51,7 @@ pub(super) enum Outcome {
         /// Whether somebody has the lock, rather than several who want it a part of the members each.
         held: bool,
         took: Duration,
-        /// Those where others hold it, if it is known.
+        /// Those that have the hold of others, if it is known.
         holding: Option<Members>,
     },
     /// No majority has answered in time.
@@ -85,7 +85,7 @@ pub(super) struct Attempt {
     pub(super) tries: u32,
 }
 
-/// Asks all members that answer at once; or the one where attempts meet `first`, and the rest if it grants: attempts that
+/// Asks all members that answer at once; or the one where attempts meet first, and the rest if it grants: attempts that
 /// ask everybody share the members out among them, and all have to withdraw.
 pub(super) async fn attempt(
     quorum: &Arc<Quorum>,
@@ -108,36 +108,30 @@ pub(super) async fn attempt(
     if fit.count() < majority(quorum.members.len()) {
         rest = Members::default();
         attempt.count.spared = fit.count();
-    } else if let Some(first) = quorum.meeting_point(slot, fit).filter(|_| meets) {
-        rest.take(first);
-        attempt.ask(&requests, want, Members::only(first), deadline);
-        // A member that is slow now is not waited for.
-        let soon = sent + HASTE * (quorum.members[first].health.pace() + SLACK);
-        if let Ok(Some(heard)) = timeout_at(soon, requests.next()).await {
-            attempt.take(heard);
-        }
-        attempt.tries = if attempt.count.yes > 0 { TRIES } else { 0 };
-        if attempt.count.no > 0 {
+    } else if meets {
+        let Some(unasked) = attempt.meet(&mut requests, want, fit, deadline).await else {
             return Outcome::Lost {
                 held: true,
                 took: Instant::now() - sent,
-                holding: None,
+                holding: attempt.grants.of_one_hold(),
             };
-        }
+        };
+        rest = unasked;
     }
+    let in_the_way = attempt.grants.holding();
     attempt.ask(&requests, want, rest, deadline);
     let (requests, won) = attempt.follow(requests, want, deadline).await;
     if won && BootInstant::now() < sent_at + lease.saturating_sub(margin(lease)) {
-        return attempt.win(requests, sent_at);
+        return attempt.win(requests, sent_at, in_the_way);
     }
     let count = std::mem::replace(&mut attempt.count, Count::of(quorum.members.len()));
-    let holding = attempt.grants.holding();
+    let holding = attempt.grants.of_one_hold();
     attempt.lose(requests);
     if !won && count.is_answered() {
         return Outcome::Lost {
             held: count.is_held(),
             took: Instant::now() - sent,
-            holding: Some(holding),
+            holding,
         };
     }
     let (error, hopeless) = count.into_error();
@@ -184,6 +178,43 @@ impl Attempt {
             kept: false,
             tries: 0,
         }
+    }
+
+    /// Asks the member where attempts meet before all others. If it refuses, it has the lock's hold; or that of a contender
+    /// that has died while it asked, so now and then the others are asked as well, one by one, until one of them grants.
+    /// The members to ask next; none if the lock is held.
+    async fn meet(
+        &mut self,
+        requests: &mut Requests,
+        want: &Want,
+        fit: Members,
+        deadline: Instant,
+    ) -> Option<Members> {
+        let quorum = Arc::clone(&self.quorum);
+        let slot = self.key.slot();
+        let doubts = quorum.pauses.doubts(slot);
+        let mut unasked = fit;
+        while let Some(next) = quorum.meeting_point(slot, unasked) {
+            unasked.take(next);
+            self.ask(requests, want, Members::only(next), deadline);
+            // A member that is slow now is not waited for.
+            let soon = Instant::now() + HASTE * (quorum.members[next].health.pace() + SLACK);
+            let refusals = self.count.no;
+            if let Ok(Some(heard)) = timeout_at(soon, requests.next()).await {
+                self.take(heard);
+            }
+            if self.count.no == refusals {
+                break;
+            }
+            if !doubts {
+                return None;
+            }
+        }
+        if self.count.is_vain() {
+            return None;
+        }
+        self.tries = if self.count.yes > 0 { TRIES } else { 0 };
+        Some(unasked)
     }
 
     /// Asks these members for the lock.
@@ -255,9 +286,10 @@ impl Attempt {
         };
         match outcome {
             Ok(answer) => {
-                let granted = match answer.reply {
-                    Reply::Granted(token) => Some(token),
-                    _ => None,
+                let (granted, end) = match answer.reply {
+                    Reply::Granted(token) => (Some(token), None),
+                    Reply::Busy(left) => (None, Some(Instant::now() + left)),
+                    _ => (None, None),
                 };
                 self.quorum
                     .ledger
@@ -265,7 +297,7 @@ impl Attempt {
                 self.heard(member, answer.resent);
                 let Some(token) = granted else {
                     self.count.no += 1;
-                    return self.grants.refused(member);
+                    return self.grants.refused(member, end);
                 };
                 self.count.yes += 1;
                 self.grants.granted(member, token, &self.count)

@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use super::count::Count;
-use super::members::Members;
+use super::members::{Members, majority};
+use crate::clock::Instant;
 use crate::token::ServerToken;
+
+/// How far apart members may say that a hold of theirs ends that was granted by all of them.
+const TOGETHER: Duration = Duration::from_millis(50);
 
 /// The grants of one attempt. Tokens have to grow from grant to grant, whichever members make the next majority: so, once
 /// a majority has granted, a majority has to remember a token as large as the largest of them.
@@ -21,6 +25,8 @@ pub(super) struct Grants {
     refused: Members,
     /// Those who have not granted because others hold.
     holding: Members,
+    /// Until when others hold there, as far as is known.
+    ends: Vec<Option<Instant>>,
     /// Those who will name no smaller one, whether they remember it or their clock has come to it.
     sure: Members,
 }
@@ -34,6 +40,7 @@ impl Grants {
             remembering: Members::default(),
             refused: Members::default(),
             holding: Members::default(),
+            ends: vec![None; members],
             sure: Members::default(),
         }
     }
@@ -69,9 +76,10 @@ impl Grants {
 
     /// A member has not granted; whether the token has to be told to it all the same. The more know it, the more may be
     /// replaced by empty ones.
-    pub(super) fn refused(&mut self, member: usize) -> Members {
+    pub(super) fn refused(&mut self, member: usize, end: Option<Instant>) -> Members {
         self.refused.put(member);
         self.holding.put(member);
+        self.ends[member] = end;
         if self.token.is_some() {
             self.take_refused()
         } else {
@@ -98,6 +106,24 @@ impl Grants {
     /// Those where others hold.
     pub(super) fn holding(&self) -> Members {
         self.holding
+    }
+
+    /// The members that have the lock's hold, if a majority has one that ends at one time: the hold of a contender that has
+    /// died while it asked stands at others, and ends at another time.
+    pub(super) fn of_one_hold(&self) -> Option<Members> {
+        let together = |end: Instant| {
+            let mut some = Members::default();
+            for member in self.holding.iter() {
+                let other = self.ends[member];
+                if other.is_some_and(|other| end.max(other) - end.min(other) < TOGETHER) {
+                    some.put(member);
+                }
+            }
+            some
+        };
+        let ends = self.holding.iter().filter_map(|member| self.ends[member]);
+        let largest = ends.map(together).max_by_key(|some| some.count());
+        largest.filter(|some| some.count() >= majority(self.ends.len()))
     }
 
     /// A member has been told the token; whether by this hold.

@@ -1,9 +1,10 @@
 //! How long to wait before the next attempt.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::members::Members;
+use crate::clock::Instant;
 use crate::random;
 use crate::slot::Slot;
 
@@ -17,6 +18,9 @@ const HIGHEST: u8 = 6;
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The longest pause: no waiter sleeps for longer than a heartbeat.
 const LONGEST: Duration = Duration::from_millis(250);
+/// How often more than one member is asked whether a lock is still held. A lock that is free is idle for as long while the
+/// member where contenders meet has a hold that is none.
+const DOUBT: Duration = Duration::from_millis(200);
 /// After how many acquires in a row that met nobody a lock counts as wanted by this client alone.
 const CROWD: u8 = 8;
 /// Locks with this many slots between them share what was learnt.
@@ -27,6 +31,7 @@ const PLACES: usize = 256;
 #[derive(Debug)]
 pub(super) struct Pauses {
     places: Box<[Place]>,
+    born: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -34,14 +39,17 @@ struct Place {
     collisions: AtomicU8,
     /// How many more acquires without a contender it takes until none is expected.
     crowd: AtomicU8,
-    /// The members where somebody was seen to hold when a majority was held.
+    /// See [`holding`](Pauses::holding).
     holding: AtomicU32,
+    /// When more than one member was asked last, in ms after `born`.
+    doubted: AtomicU64,
 }
 
 impl Pauses {
     pub(super) fn new() -> Self {
         Self {
             places: (0..PLACES).map(|_| Place::default()).collect(),
+            born: Instant::now(),
         }
     }
 
@@ -54,24 +62,42 @@ impl Pauses {
         self.of(slot).crowd.load(Ordering::Relaxed) > 0
     }
 
-    /// Where somebody held when all were asked: each majority has one of them. Nothing if that is not known.
+    /// The members that have the lock's hold: contenders meet at one of them. Nothing if that is not known.
     pub(super) fn holding(&self, slot: Slot) -> Members {
         Members::from_bits(self.of(slot).holding.load(Ordering::Relaxed))
     }
 
-    /// An attempt has met others: one that holds the lock, at these members if all were asked, or some that want it.
-    pub(super) fn met(&self, slot: Slot, held: bool, holding: Option<Members>) {
+    /// Whether a refusal of one member is not enough this time. Of all waiters of a client one asks the others.
+    pub(super) fn doubts(&self, slot: Slot) -> bool {
+        let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        let doubted = &self.of(slot).doubted;
+        let (now, last) = (
+            millis(Instant::now() - self.born),
+            doubted.load(Ordering::Relaxed),
+        );
+        let is_due = now >= last + millis(DOUBT);
+        let order = Ordering::Relaxed;
+        is_due && doubted.compare_exchange(last, now, order, order).is_ok()
+    }
+
+    /// The lock's hold stands at these members, and at no others.
+    fn is_held_at(&self, slot: Slot, members: Members) {
         let place = self.of(slot);
-        place.crowd.store(CROWD, Ordering::Relaxed);
-        if holding.is_some() || !held {
-            let bits = holding.unwrap_or_default().bits();
-            place.holding.store(bits, Ordering::Relaxed);
+        place.holding.store(members.bits(), Ordering::Relaxed);
+    }
+
+    /// An attempt has met others: one that holds the lock, at these members if that is known, or some that want it.
+    pub(super) fn met(&self, slot: Slot, holding: Option<Members>) {
+        self.of(slot).crowd.store(CROWD, Ordering::Relaxed);
+        if let Some(holding) = holding {
+            self.is_held_at(slot, holding);
         }
     }
 
-    /// An attempt has won.
-    pub(super) fn won(&self, slot: Slot) {
+    /// An attempt has won, and these members have the hold, if others were in the way at some.
+    pub(super) fn won(&self, slot: Slot, holding: Members) {
         self.calm(slot);
+        self.is_held_at(slot, holding);
         let crowd = &self.of(slot).crowd;
         let left = crowd.load(Ordering::Relaxed);
         if left > 0 {

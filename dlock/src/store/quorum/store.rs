@@ -117,8 +117,7 @@ impl QuorumStore {
                     took,
                     holding,
                 } => {
-                    let holding = holding.filter(|_| held);
-                    quorum.pauses.met(slot, held, holding);
+                    quorum.pauses.met(slot, holding.filter(|_| held));
                     (held, took)
                 }
             };

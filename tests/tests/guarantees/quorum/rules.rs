@@ -1,10 +1,10 @@
 //! Who may hold, and what is told of it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dlock::{Error, Mode, distributed_lock};
+use dlock::{Client, Error, Mode, distributed_lock};
 use dlock_tests::wait_until;
 use tokio::time::sleep;
 
@@ -130,6 +130,51 @@ async fn a_minority_that_others_hold_is_not_in_the_way() {
         .await
         .expect("free");
     guard.release().await.expect("held");
+}
+
+/// Takes the lock half of the time, and counts.
+async fn contend(client: Client, grants: &AtomicUsize) {
+    let lock = client.rw_lock("a").expect("ok");
+    loop {
+        let guard = lock.write().await.expect("its turn");
+        grants.fetch_add(1, Ordering::Relaxed);
+        sleep(Duration::from_millis(1)).await;
+        guard.release().await.expect("held");
+        sleep(Duration::from_millis(3)).await;
+    }
+}
+
+/// As a contender leaves them that dies while it asks, also where contenders meet.
+#[tokio::test]
+async fn holds_that_nobody_has_at_a_minority_are_in_no_contenders_way() {
+    let members = Members::new(5);
+    let grants = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let all_have = |more: usize| {
+        let goals: Vec<_> = grants
+            .iter()
+            .map(|n| n.load(Ordering::Relaxed) + more)
+            .collect();
+        let grants = &grants;
+        wait_until(Duration::from_secs(5), "both go on", move || {
+            let mut both = grants.iter().zip(goals.clone());
+            let all = both.all(|(n, goal)| n.load(Ordering::Relaxed) >= goal);
+            async move { all }
+        })
+    };
+    let story = async {
+        all_have(20).await;
+        let mut held = Vec::new();
+        for member in 0..2 {
+            let alone = members.alone(member).await.rw_lock("a").expect("ok");
+            held.push(alone.write().await.expect("its turn"));
+        }
+        all_have(20).await;
+    };
+    tokio::select! {
+        () = story => {}
+        () = contend(members.client().await, &grants[0]) => {}
+        () = contend(members.client().await, &grants[1]) => {}
+    }
 }
 
 #[tokio::test]
