@@ -10,23 +10,12 @@ use crate::clock::{BootInstant, Instant};
 use crate::tasks;
 
 impl Attempt {
-    /// The lock is held. What is still on its way is heard, so that those members hold it, too. Where `others` were in the
-    /// way, contenders do not meet.
-    pub(super) fn win(
-        mut self,
-        requests: Requests,
-        sent_at: BootInstant,
-        others: Members,
-    ) -> Outcome {
-        let holding = if others.count() == 0 {
-            others
-        } else {
-            Members::first(self.quorum.members.len()).without(others)
-        };
-        let untold = self.grants.take_refused();
+    /// The lock is held. What is still on its way is heard, so that those members hold it, too.
+    pub(super) fn win(mut self, requests: Requests, sent_at: BootInstant) -> Outcome {
+        let others = self.grants.take_refused();
         self.tell_token(
             &requests,
-            untold,
+            others,
             Instant::now() + self.quorum.response_timeout,
         );
         let Some(token) = self.grants.token else {
@@ -34,7 +23,7 @@ impl Attempt {
         };
         self.kept = true;
         self.quorum.ledger.won(&self.id, token);
-        self.quorum.pauses.won(self.key.slot(), holding);
+        self.quorum.pauses.won(self.key.slot());
         let id = self.id.clone();
         self.linger(requests, sent_at);
         Outcome::Won { id, token, sent_at }

@@ -51,7 +51,7 @@ pub(super) enum Outcome {
         /// Whether somebody has the lock, rather than several who want it a part of the members each.
         held: bool,
         took: Duration,
-        /// Those that have the hold of others, if it is known.
+        /// Those where others hold it, if it is known.
         holding: Option<Members>,
     },
     /// No majority has answered in time.
@@ -113,25 +113,24 @@ pub(super) async fn attempt(
             return Outcome::Lost {
                 held: true,
                 took: Instant::now() - sent,
-                holding: attempt.grants.of_one_hold(),
+                holding: None,
             };
         };
         rest = unasked;
     }
-    let in_the_way = attempt.grants.holding();
     attempt.ask(&requests, want, rest, deadline);
     let (requests, won) = attempt.follow(requests, want, deadline).await;
     if won && BootInstant::now() < sent_at + lease.saturating_sub(margin(lease)) {
-        return attempt.win(requests, sent_at, in_the_way);
+        return attempt.win(requests, sent_at);
     }
     let count = std::mem::replace(&mut attempt.count, Count::of(quorum.members.len()));
-    let holding = attempt.grants.of_one_hold();
+    let holding = attempt.grants.holding();
     attempt.lose(requests);
     if !won && count.is_answered() {
         return Outcome::Lost {
             held: count.is_held(),
             took: Instant::now() - sent,
-            holding,
+            holding: Some(holding),
         };
     }
     let (error, hopeless) = count.into_error();
@@ -192,7 +191,6 @@ impl Attempt {
     ) -> Option<Members> {
         let quorum = Arc::clone(&self.quorum);
         let slot = self.key.slot();
-        let doubts = quorum.pauses.doubts(slot);
         let mut unasked = fit;
         while let Some(next) = quorum.meeting_point(slot, unasked) {
             unasked.take(next);
@@ -206,12 +204,20 @@ impl Attempt {
             if self.count.no == refusals {
                 break;
             }
-            if !doubts {
+            let end = self.grants.end(next).filter(|_| refusals == 0);
+            if end.is_some_and(|end| !quorum.pauses.doubts(slot, end)) {
                 return None;
             }
         }
         if self.count.is_vain() {
+            if let Some(members) = self.grants.of_one_hold() {
+                let astray = self.grants.holding().without(members);
+                quorum.pauses.are_astray(slot, astray);
+            }
             return None;
+        }
+        if self.count.no > 0 && self.count.yes > 0 {
+            quorum.pauses.are_astray(slot, self.grants.holding());
         }
         self.tries = if self.count.yes > 0 { TRIES } else { 0 };
         Some(unasked)

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use super::count::Count;
 use super::members::{Members, majority};
+use super::pauses::TOGETHER;
 use crate::clock::Instant;
 use crate::token::ServerToken;
-
-/// How far apart members may say that a hold of theirs ends that was granted by all of them.
-const TOGETHER: Duration = Duration::from_millis(50);
 
 /// The grants of one attempt. Tokens have to grow from grant to grant, whichever members make the next majority: so, once
 /// a majority has granted, a majority has to remember a token as large as the largest of them.
@@ -106,6 +104,11 @@ impl Grants {
     /// Those where others hold.
     pub(super) fn holding(&self) -> Members {
         self.holding
+    }
+
+    /// Until when others hold at a member.
+    pub(super) fn end(&self, member: usize) -> Option<Instant> {
+        self.ends[member]
     }
 
     /// The members that have the lock's hold, if a majority has one that ends at one time: the hold of a contender that has

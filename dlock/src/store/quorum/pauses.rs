@@ -1,12 +1,13 @@
 //! How long to wait before the next attempt.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::members::Members;
 use crate::clock::Instant;
 use crate::random;
 use crate::slot::Slot;
+use crate::sync::Mutex;
 
 /// How often a lock is asked for that others hold, in milliseconds.
 const POLL: std::ops::Range<u64> = 5..40;
@@ -18,8 +19,10 @@ const HIGHEST: u8 = 6;
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The longest pause: no waiter sleeps for longer than a heartbeat.
 const LONGEST: Duration = Duration::from_millis(250);
-/// How often more than one member is asked whether a lock is still held. A lock that is free is idle for as long while the
-/// member where contenders meet has a hold that is none.
+/// How far apart members may say that one hold ends.
+pub(super) const TOGETHER: Duration = Duration::from_millis(50);
+/// For how long the member where contenders meet is believed that has the same hold all the time: a lock that is free is
+/// idle for as long if that hold is none.
 const DOUBT: Duration = Duration::from_millis(200);
 /// After how many acquires in a row that met nobody a lock counts as wanted by this client alone.
 const CROWD: u8 = 8;
@@ -31,7 +34,6 @@ const PLACES: usize = 256;
 #[derive(Debug)]
 pub(super) struct Pauses {
     places: Box<[Place]>,
-    born: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -39,17 +41,25 @@ struct Place {
     collisions: AtomicU8,
     /// How many more acquires without a contender it takes until none is expected.
     crowd: AtomicU8,
-    /// See [`holding`](Pauses::holding).
+    /// The members where somebody was seen to hold when a majority was held.
     holding: AtomicU32,
-    /// When more than one member was asked last, in ms after `born`.
-    doubted: AtomicU64,
+    /// The members that have a hold that is not the lock's.
+    astray: AtomicU32,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// The hold at the member where contenders meet.
+#[derive(Debug)]
+struct Seen {
+    end: Instant,
+    /// Since when it has been there, or when other members were asked last.
+    since: Instant,
 }
 
 impl Pauses {
     pub(super) fn new() -> Self {
         Self {
             places: (0..PLACES).map(|_| Place::default()).collect(),
-            born: Instant::now(),
         }
     }
 
@@ -62,42 +72,55 @@ impl Pauses {
         self.of(slot).crowd.load(Ordering::Relaxed) > 0
     }
 
-    /// The members that have the lock's hold: contenders meet at one of them. Nothing if that is not known.
+    /// Where somebody held when all were asked: each majority has one of them. Nothing if that is not known.
     pub(super) fn holding(&self, slot: Slot) -> Members {
         Members::from_bits(self.of(slot).holding.load(Ordering::Relaxed))
     }
 
-    /// Whether a refusal of one member is not enough this time. Of all waiters of a client one asks the others.
-    pub(super) fn doubts(&self, slot: Slot) -> bool {
-        let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        let doubted = &self.of(slot).doubted;
-        let (now, last) = (
-            millis(Instant::now() - self.born),
-            doubted.load(Ordering::Relaxed),
-        );
-        let is_due = now >= last + millis(DOUBT);
-        let order = Ordering::Relaxed;
-        is_due && doubted.compare_exchange(last, now, order, order).is_ok()
-    }
-
-    /// The lock's hold stands at these members, and at no others.
-    fn is_held_at(&self, slot: Slot, members: Members) {
-        let place = self.of(slot);
-        place.holding.store(members.bits(), Ordering::Relaxed);
-    }
-
-    /// An attempt has met others: one that holds the lock, at these members if that is known, or some that want it.
-    pub(super) fn met(&self, slot: Slot, holding: Option<Members>) {
-        self.of(slot).crowd.store(CROWD, Ordering::Relaxed);
-        if let Some(holding) = holding {
-            self.is_held_at(slot, holding);
+    /// Whether the refusal of one member, whose hold ends then, is not enough: it has said the same for a while. Of all
+    /// waiters of a client one asks the others.
+    pub(super) fn doubts(&self, slot: Slot, end: Instant) -> bool {
+        let now = Instant::now();
+        let mut seen = self.of(slot).seen.lock();
+        match &mut *seen {
+            Some(seen) if seen.end.max(end) - seen.end.min(end) < TOGETHER => {
+                let is_due = now - seen.since >= DOUBT;
+                if is_due {
+                    seen.since = now;
+                }
+                is_due
+            }
+            seen => {
+                *seen = Some(Seen { end, since: now });
+                false
+            }
         }
     }
 
-    /// An attempt has won, and these members have the hold, if others were in the way at some.
-    pub(super) fn won(&self, slot: Slot, holding: Members) {
+    /// Where contenders do not meet: members whose hold is not the lock's.
+    pub(super) fn astray(&self, slot: Slot) -> Members {
+        Members::from_bits(self.of(slot).astray.load(Ordering::Relaxed))
+    }
+
+    /// The lock is held or free, and these members say otherwise: they have the hold of a contender that has died.
+    pub(super) fn are_astray(&self, slot: Slot, members: Members) {
+        let place = self.of(slot);
+        place.astray.store(members.bits(), Ordering::Relaxed);
+    }
+
+    /// An attempt has met others: one that holds the lock, at these members if all were asked, or some that want it.
+    pub(super) fn met(&self, slot: Slot, held: bool, holding: Option<Members>) {
+        let place = self.of(slot);
+        place.crowd.store(CROWD, Ordering::Relaxed);
+        if holding.is_some() || !held {
+            let bits = holding.unwrap_or_default().bits();
+            place.holding.store(bits, Ordering::Relaxed);
+        }
+    }
+
+    /// An attempt has won.
+    pub(super) fn won(&self, slot: Slot) {
         self.calm(slot);
-        self.is_held_at(slot, holding);
         let crowd = &self.of(slot).crowd;
         let left = crowd.load(Ordering::Relaxed);
         if left > 0 {

@@ -104,8 +104,9 @@ impl Quorum {
     /// as fast as the others do. While the lock is held, one that is known to have the hold: a member that came back empty
     /// is left alone, so that the holder finds it free.
     pub(super) fn meeting_point(&self, slot: Slot, fit: Members) -> Option<usize> {
-        let known = fit.common(self.pauses.holding(slot));
-        let all = if known.count() > 0 { known } else { fit };
+        let or_any = |some: Members, any: Members| if some.count() > 0 { some } else { any };
+        let fit = or_any(fit.without(self.pauses.astray(slot)), fit);
+        let all = or_any(fit.common(self.pauses.holding(slot)), fit);
         let pace = |number: usize| self.members[number].health.pace();
         let fastest = fit.iter().map(pace).min()?;
         let mut fast = all

@@ -117,7 +117,8 @@ impl QuorumStore {
                     took,
                     holding,
                 } => {
-                    quorum.pauses.met(slot, holding.filter(|_| held));
+                    let holding = holding.filter(|_| held);
+                    quorum.pauses.met(slot, held, holding);
                     (held, took)
                 }
             };
