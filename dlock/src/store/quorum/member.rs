@@ -65,6 +65,9 @@ impl Member {
 
     /// Why it is not asked.
     pub(super) fn excuse(&self) -> Error {
+        if self.is_closed() {
+            return Error::closed();
+        }
         self.trouble.lock().clone().unwrap_or_else(never_reached)
     }
 

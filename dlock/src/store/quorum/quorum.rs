@@ -86,13 +86,15 @@ impl Quorum {
         fit
     }
 
-    /// The same, as soon as they are a majority, or at `until`.
+    /// The same, as soon as they are a majority, or at `until`, or when the client is shut down.
     pub(super) async fn fit_majority(&self, slot: Slot, until: Instant) -> Members {
         loop {
             let mut changed = pin!(self.roster.changed.notified());
             changed.as_mut().enable();
             let fit = self.fit(slot);
-            if fit.count() >= majority(self.members.len())
+            let closed = self.members.iter().any(|member| member.is_closed());
+            if closed
+                || fit.count() >= majority(self.members.len())
                 || timeout_at(until, changed).await.is_err()
             {
                 return fit;
