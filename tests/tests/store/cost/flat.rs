@@ -14,6 +14,8 @@ use crate::{LEASE, acquire, id, release};
 /// How many holds a script reviews so that the next ones are cheap, at least.
 const REVIEWED: usize = 16;
 
+const BRIEF: Duration = Duration::from_millis(200);
+
 /// A lock on a server whose clock goes on by a microsecond with each request.
 struct Lock {
     stage: Stage,
@@ -129,6 +131,30 @@ fn readers_that_overlap_for_longer_than_a_lease_cost_as_much_as_fresh_ones() {
         }
         lock.cost(&acquire(1, Write));
         assert_eq!(lock.cost(&acquire(2, Write)), 4, "a place beside {count}");
+    }
+}
+
+/// Beside a hold that lasts. The first ones clear those away, a few each.
+#[test]
+fn after_readers_whose_leases_have_ended_others_cost_as_much_as_before() {
+    for count in [1, 50, 1000] {
+        let lock = Lock::new();
+        lock.cost(&acquire(1, Read));
+        for number in 2..count + 2 {
+            let mut brief = acquire(number, Read);
+            if let Op::Acquire { lease, .. } = &mut brief {
+                *lease = BRIEF;
+            }
+            lock.cost(&brief);
+        }
+        lock.pass(2 * BRIEF);
+        for number in 0..=count / REVIEWED {
+            lock.pair(10_000 + number, Read);
+        }
+        for number in 0..10 {
+            let number = 20_000 + number;
+            assert_eq!(lock.pair(number, Read), (4, 4), "after {count}");
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! w10: what the server spends as more and more hold a lock or wait for it.
+//! w10: what the server spends as more and more hold a lock, wait for it, or have had it.
 
 mod ask;
 mod crowd;
 mod link;
+mod past;
 mod sequence;
 mod single;
 mod sum;
@@ -43,7 +44,9 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     let mut link = Link::new(&lab.standalone).await;
     for _ in 0..lab.repeats {
         for (n, column) in SIZES.into_iter().take(lab.pick(2, 3, 4)) {
-            for (operation, costs) in single::all(&mut link, n).await {
+            let mut rows = single::all(&mut link, n).await;
+            rows.extend(past::all(&mut link, n).await);
+            for (operation, costs) in rows {
                 results.add("w10", operation, column, "us", costs.median());
             }
             for sequence in Sequence::ALL {

@@ -13,7 +13,7 @@ use super::{
 use crate::measure::Samples;
 
 /// Of so many the median counts: a server that is interrupted goes on counting.
-const SAMPLES: usize = 15;
+pub(super) const SAMPLES: usize = 15;
 
 /// What each operation costs among `n`, in us.
 pub(super) async fn all(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
@@ -24,7 +24,7 @@ pub(super) async fn all(link: &mut Link, n: usize) -> Vec<(&'static str, Samples
 }
 
 /// What operations cost that are answered as expected.
-async fn time(
+pub(super) async fn time(
     link: &mut Link,
     ops: impl IntoIterator<Item = Op>,
     expected: impl Fn(&Reply) -> bool,
@@ -38,7 +38,7 @@ async fn time(
     costs
 }
 
-fn is_granted(reply: &Reply) -> bool {
+pub(super) fn is_granted(reply: &Reply) -> bool {
     matches!(reply, Reply::Granted(_))
 }
 
@@ -46,7 +46,7 @@ fn is_queued(reply: &Reply) -> bool {
     matches!(reply, Reply::Queued { .. })
 }
 
-fn is_done(reply: &Reply) -> bool {
+pub(super) fn is_done(reply: &Reply) -> bool {
     *reply == Reply::Done
 }
 

@@ -118,7 +118,10 @@ local function witness()
     return true
   end)
   if found then
-    if reads + writes == 1 then earliest = found end
+    if reads + writes == 1 then
+      earliest = found
+      if get1('e') then set('e', '') end
+    end
     return found
   end
   again = left > 0
