@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::{
-    __internals::{Op, Reply, Stray},
+    __internals::{Op, Stray},
     Mode::{self, Read, Write},
 };
 
