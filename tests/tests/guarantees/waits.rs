@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use dlock::Client;
-use dlock_tests::{RedisServer, connect, wait_until};
+use dlock_tests::{
+    RedisServer, builder, connect, scaled, shared_server, unique_prefix, wait_until,
+};
+use futures_util::{StreamExt, stream};
 use tokio::{task::JoinSet, time::timeout};
 
 const WAITS: usize = 10_000;
@@ -74,4 +77,27 @@ async fn give_up(client: &Client, n: usize) {
         _ => timeout(patience, lock.read()).await.is_ok(),
     };
     assert!(!granted, "somebody else holds it");
+}
+
+/// As with `buffer_unordered`, whose futures stand still while their caller works with the first result.
+#[tokio::test(flavor = "multi_thread")]
+async fn acquires_that_nobody_polls_keep_no_other_from_the_server() {
+    const MANY: usize = 600;
+    let server = shared_server().await;
+    let client = builder(&server.url(), &unique_prefix());
+    let client = client.retry_for(Duration::from_mins(2)).build();
+    let client = client.await.expect("the server is up");
+    let acquire = |n: usize| {
+        let lock = client.rw_lock(format!("many-{n}")).expect("a valid name");
+        async move { lock.write().await.expect("free") }
+    };
+    let mut many = stream::iter(0..MANY).map(acquire).buffer_unordered(MANY);
+    let first = many.next().await.expect("one of them");
+
+    let other = client.rw_lock("other").expect("a valid name");
+    let soon = scaled(Duration::from_secs(10));
+    let guard = timeout(soon, other.write()).await.expect("in time");
+    drop(guard.expect("free"));
+    drop(first);
+    assert_eq!(many.count().await, MANY - 1);
 }

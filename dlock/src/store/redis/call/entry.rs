@@ -37,7 +37,7 @@ impl<'n> Entry<'n> {
         if let Some(permit) = self.0
             && matches!(result, Ok(_) | Err(NoAnswer::Silence))
         {
-            permit.ended(sent);
+            permit.ended(sent, result.is_ok());
         }
     }
 }

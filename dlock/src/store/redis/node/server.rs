@@ -63,7 +63,7 @@ impl Node {
             dial: watch::Sender::default(),
             time: ServerTime::new(),
             taught: Taught::default(),
-            budget: Budget::default(),
+            budget: Budget::new(env.options.response_timeout),
             silent_since: AtomicU64::new(0),
             born: Instant::now(),
         })
