@@ -111,6 +111,17 @@ impl Error {
         }))
     }
 
+    /// A request that was not sent, which says nothing about the server.
+    pub(crate) fn unsent(message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Arc::new(Inner {
+            kind: ErrorKind::Timeout(Step::Request),
+            message: message.into(),
+            cause: None,
+            deferred: true,
+            own: false,
+        }))
+    }
+
     /// Whether servers answer, but cannot serve the request yet.
     pub(crate) fn is_deferred(&self) -> bool {
         self.0.deferred

@@ -85,7 +85,9 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
             .or_default()
             .push(hold);
     }
-    for (node, holds) in by_node {
+    for (node, mut holds) in by_node {
+        // With very many, the last ones are sent a while later.
+        holds.sort_by_cached_key(|hold| hold.deadline());
         let way = Way {
             node,
             connection: store.way_to(node),

@@ -190,9 +190,8 @@ impl Attempt {
         deadline: Instant,
     ) -> Option<Members> {
         let quorum = Arc::clone(&self.quorum);
-        let slot = self.key.slot();
         let mut unasked = fit;
-        while let Some(next) = quorum.meeting_point(slot, unasked) {
+        while let Some(next) = quorum.meeting_point(&want.key, unasked) {
             unasked.take(next);
             self.ask(requests, want, Members::only(next), deadline);
             // A member that is slow now is not waited for.
@@ -205,19 +204,19 @@ impl Attempt {
                 break;
             }
             let end = self.grants.end(next).filter(|_| refusals == 0);
-            if end.is_some_and(|end| !quorum.pauses.doubts(slot, end)) {
+            if end.is_some_and(|end| !quorum.refusals.doubts(&want.key, end)) {
                 return None;
             }
         }
         if self.count.is_vain() {
             if let Some(members) = self.grants.of_one_hold() {
                 let astray = self.grants.holding().without(members);
-                quorum.pauses.are_astray(slot, astray);
+                quorum.refusals.are_astray(&want.key, astray);
             }
             return None;
         }
         if self.count.no > 0 && self.count.yes > 0 {
-            quorum.pauses.are_astray(slot, self.grants.holding());
+            quorum.refusals.are_astray(&want.key, self.grants.holding());
         }
         self.tries = if self.count.yes > 0 { TRIES } else { 0 };
         Some(unasked)

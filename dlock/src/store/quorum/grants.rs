@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::count::Count;
 use super::members::{Members, majority};
-use super::pauses::TOGETHER;
+use super::refusals::TOGETHER;
 use crate::clock::Instant;
 use crate::token::ServerToken;
 

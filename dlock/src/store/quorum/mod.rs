@@ -7,6 +7,7 @@
 //! | attempt | one try to get the lock, under an id of its own at all members, undone unless it wins |
 //! | outbox | what a member has still to be told although nobody waits for that |
 //! | ledger | at which members a hold of this client may be recorded |
+//! | refusals | what is known of holds that keep contenders out |
 //!
 //! `attempt` acquires, with its further rounds in `rounds` and what they come to in `grants`; `fan` is the way of all that is told about a hold,
 //! `renewal` and `release` what its answers mean. `ask` has the questions; `probe` asks members that are down, and `roster` makes
@@ -33,6 +34,7 @@ mod probe;
     reason = "the room is named after its main noun"
 )]
 mod quorum;
+mod refusals;
 mod release;
 mod renewal;
 mod roster;

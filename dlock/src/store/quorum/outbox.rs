@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::select;
 use futures_util::{StreamExt, stream};
 use tokio::sync::Notify;
 
@@ -53,6 +54,8 @@ pub(super) struct Outbox {
     letters: Mutex<Letters>,
     /// All that could be delivered has been.
     delivered: Notify,
+    /// A letter has come that can be delivered, while others cannot.
+    posted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -115,9 +118,13 @@ impl Member {
     /// Has this told, as soon as it can be, by a task on the runtime that never ends.
     pub(super) fn post(self: &Arc<Self>, about: About, letter: Letter) {
         let mut letters = self.outbox.letters.lock();
+        let slot = letter.key.slot();
         letters.put(about, letter);
         if !std::mem::replace(&mut letters.running, true) {
             Place::own().spawn(deliver(Arc::clone(self)));
+        } else if letters.stuck && self.is_fit(slot) {
+            letters.stuck = false;
+            self.outbox.posted.notify_one();
         }
     }
 
@@ -148,14 +155,17 @@ impl Member {
         std::mem::take(&mut letters.waiting)
     }
 
-    /// These could not be delivered. By when they cannot matter any more.
-    fn take_back(&self, left: Vec<(About, Letter)>) -> Option<BootInstant> {
+    /// These could not be delivered. By when they cannot matter any more; nothing if some could be delivered now.
+    fn take_back(self: &Arc<Self>, left: Vec<(About, Letter)>) -> Option<BootInstant> {
         let mut letters = self.outbox.letters.lock();
         for (about, letter) in left {
             letters.put_back(about, letter);
         }
-        letters.stuck = true;
-        letters.until
+        // Others may have come meanwhile.
+        let mut waiting = letters.waiting.values();
+        let stuck = !waiting.any(|letter| self.is_fit(letter.key.slot()));
+        letters.stuck = stuck;
+        letters.until.filter(|_| stuck)
     }
 }
 
@@ -163,6 +173,7 @@ async fn deliver(member: Arc<Member>) {
     loop {
         let mut changed = pin!(member.roster.changed.notified());
         changed.as_mut().enable();
+        let posted = pin!(member.outbox.posted.notified());
         let letters = member.collect();
         if letters.is_empty() {
             member.outbox.delivered.notify_waiters();
@@ -191,17 +202,15 @@ async fn deliver(member: Arc<Member>) {
         if left.is_empty() {
             continue;
         }
-        let is_refused = left
-            .iter()
-            .any(|(_, letter)| member.is_fit(letter.key.slot()));
         let until = member.take_back(left);
         member.outbox.delivered.notify_waiters();
-        if is_refused {
+        if let Some(until) = until {
+            let left = until.since(BootInstant::now());
+            let news = select(changed, posted);
+            let _ = timeout_at(Instant::now() + left, news).await;
+        } else {
             // The server answers, and refuses: it loads its data, perhaps.
             sleep(Duration::from_millis(random::u64(PAUSE))).await;
-        } else if let Some(until) = until {
-            let left = until.since(BootInstant::now());
-            let _ = timeout_at(Instant::now() + left, changed).await;
         }
     }
 }

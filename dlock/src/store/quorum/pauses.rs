@@ -4,10 +4,8 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::members::Members;
-use crate::clock::Instant;
 use crate::random;
 use crate::slot::Slot;
-use crate::sync::Mutex;
 
 /// How often a lock is asked for that others hold, in milliseconds.
 const POLL: std::ops::Range<u64> = 5..40;
@@ -19,11 +17,6 @@ const HIGHEST: u8 = 6;
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The longest pause: no waiter sleeps for longer than a heartbeat.
 const LONGEST: Duration = Duration::from_millis(250);
-/// How far apart members may say that one hold ends.
-pub(super) const TOGETHER: Duration = Duration::from_millis(50);
-/// For how long the member where contenders meet is believed that has the same hold all the time: a lock that is free is
-/// idle for as long if that hold is none.
-const DOUBT: Duration = Duration::from_millis(200);
 /// After how many acquires in a row that met nobody a lock counts as wanted by this client alone.
 const CROWD: u8 = 8;
 /// Locks with this many slots between them share what was learnt.
@@ -43,17 +36,6 @@ struct Place {
     crowd: AtomicU8,
     /// The members where somebody was seen to hold when a majority was held.
     holding: AtomicU32,
-    /// The members that have a hold that is not the lock's.
-    astray: AtomicU32,
-    seen: Mutex<Option<Seen>>,
-}
-
-/// The hold at the member where contenders meet.
-#[derive(Debug)]
-struct Seen {
-    end: Instant,
-    /// Since when it has been there, or when other members were asked last.
-    since: Instant,
 }
 
 impl Pauses {
@@ -75,37 +57,6 @@ impl Pauses {
     /// Where somebody held when all were asked: each majority has one of them. Nothing if that is not known.
     pub(super) fn holding(&self, slot: Slot) -> Members {
         Members::from_bits(self.of(slot).holding.load(Ordering::Relaxed))
-    }
-
-    /// Whether the refusal of one member, whose hold ends then, is not enough: it has said the same for a while. Of all
-    /// waiters of a client one asks the others.
-    pub(super) fn doubts(&self, slot: Slot, end: Instant) -> bool {
-        let now = Instant::now();
-        let mut seen = self.of(slot).seen.lock();
-        match &mut *seen {
-            Some(seen) if seen.end.max(end) - seen.end.min(end) < TOGETHER => {
-                let is_due = now - seen.since >= DOUBT;
-                if is_due {
-                    seen.since = now;
-                }
-                is_due
-            }
-            seen => {
-                *seen = Some(Seen { end, since: now });
-                false
-            }
-        }
-    }
-
-    /// Where contenders do not meet: members whose hold is not the lock's.
-    pub(super) fn astray(&self, slot: Slot) -> Members {
-        Members::from_bits(self.of(slot).astray.load(Ordering::Relaxed))
-    }
-
-    /// The lock is held or free, and these members say otherwise: they have the hold of a contender that has died.
-    pub(super) fn are_astray(&self, slot: Slot, members: Members) {
-        let place = self.of(slot);
-        place.astray.store(members.bits(), Ordering::Relaxed);
     }
 
     /// An attempt has met others: one that holds the lock, at these members if all were asked, or some that want it.

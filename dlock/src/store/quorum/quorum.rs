@@ -10,6 +10,7 @@ use super::member::Member;
 use super::members::{Members, majority};
 use super::outbox::{About, Letter};
 use super::pauses::Pauses;
+use super::refusals::Refusals;
 use super::roster::Roster;
 use crate::clock::{BootInstant, Instant, sleep, timeout_at};
 use crate::key::LockKey;
@@ -41,6 +42,7 @@ pub(super) struct Quorum {
     attempts: AtomicU64,
     pub(super) ledger: Ledger,
     pub(super) pauses: Pauses,
+    pub(super) refusals: Refusals,
     pub(super) response_timeout: Duration,
     /// By how much members' clocks were seen to disagree at most, in µs.
     apart: AtomicU64,
@@ -59,6 +61,7 @@ impl Quorum {
             attempts: AtomicU64::new(1),
             ledger: Ledger::default(),
             pauses: Pauses::new(),
+            refusals: Refusals::default(),
             response_timeout,
             apart: AtomicU64::new(0),
             roster,
@@ -105,10 +108,10 @@ impl Quorum {
     /// The member that attempts on a lock ask before all others, so that only one of them goes on: the first one that answers
     /// as fast as the others do. While the lock is held, one that is known to have the hold: a member that came back empty
     /// is left alone, so that the holder finds it free.
-    pub(super) fn meeting_point(&self, slot: Slot, fit: Members) -> Option<usize> {
+    pub(super) fn meeting_point(&self, key: &LockKey, fit: Members) -> Option<usize> {
         let or_any = |some: Members, any: Members| if some.count() > 0 { some } else { any };
-        let fit = or_any(fit.without(self.pauses.astray(slot)), fit);
-        let all = or_any(fit.common(self.pauses.holding(slot)), fit);
+        let fit = or_any(fit.without(self.refusals.astray(key)), fit);
+        let all = or_any(fit.common(self.pauses.holding(key.slot())), fit);
         let pace = |number: usize| self.members[number].health.pace();
         let fastest = fit.iter().map(pace).min()?;
         let mut fast = all

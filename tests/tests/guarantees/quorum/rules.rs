@@ -132,9 +132,9 @@ async fn a_minority_that_others_hold_is_not_in_the_way() {
     guard.release().await.expect("held");
 }
 
-/// Takes the lock half of the time, and counts.
-async fn contend(client: Client, grants: &AtomicUsize) {
-    let lock = client.rw_lock("a").expect("ok");
+/// Takes a lock half of the time, and counts.
+async fn contend(client: &Client, name: &str, grants: &AtomicUsize) {
+    let lock = client.rw_lock(name).expect("ok");
     loop {
         let guard = lock.write().await.expect("its turn");
         grants.fetch_add(1, Ordering::Relaxed);
@@ -144,36 +144,37 @@ async fn contend(client: Client, grants: &AtomicUsize) {
     }
 }
 
-/// As a contender leaves them that dies while it asks, also where contenders meet.
+/// As a contender leaves them that dies while it asks, also where contenders meet; and beside another lock of the same slot.
 #[tokio::test]
 async fn holds_that_nobody_has_at_a_minority_are_in_no_contenders_way() {
     let members = Members::new(5);
-    let grants = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let (one, two) = (members.client().await, members.client().await);
+    let names = ["{t}:a", "{t}:b"];
+    let grants: [AtomicUsize; 4] = std::array::from_fn(|_| AtomicUsize::new(0));
     let all_have = |more: usize| {
-        let goals: Vec<_> = grants
-            .iter()
-            .map(|n| n.load(Ordering::Relaxed) + more)
-            .collect();
         let grants = &grants;
-        wait_until(Duration::from_secs(5), "both go on", move || {
-            let mut both = grants.iter().zip(goals.clone());
-            let all = both.all(|(n, goal)| n.load(Ordering::Relaxed) >= goal);
-            async move { all }
+        let goals = std::array::from_fn::<_, 4, _>(|n| grants[n].load(Ordering::Relaxed) + more);
+        wait_until(Duration::from_secs(5), "all go on", move || {
+            let mut all = grants.iter().zip(goals);
+            let have = all.all(|(n, goal)| n.load(Ordering::Relaxed) >= goal);
+            async move { have }
         })
     };
     let story = async {
         all_have(20).await;
         let mut held = Vec::new();
         for member in 0..2 {
-            let alone = members.alone(member).await.rw_lock("a").expect("ok");
+            let alone = members.alone(member).await.rw_lock(names[0]).expect("ok");
             held.push(alone.write().await.expect("its turn"));
         }
         all_have(20).await;
     };
     tokio::select! {
         () = story => {}
-        () = contend(members.client().await, &grants[0]) => {}
-        () = contend(members.client().await, &grants[1]) => {}
+        () = contend(&one, names[0], &grants[0]) => {}
+        () = contend(&two, names[0], &grants[1]) => {}
+        () = contend(&one, names[1], &grants[2]) => {}
+        () = contend(&two, names[1], &grants[3]) => {}
     }
 }
 

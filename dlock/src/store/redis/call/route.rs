@@ -115,7 +115,7 @@ impl<'a> Route<'a> {
             Ok(entry) => entry,
             Err(Unsent::Elsewhere) => return Err(None),
             Err(Unsent::Late) => {
-                self.note(Trouble::Silence(node.address().clone()));
+                self.note(Trouble::Crowd(node.address().clone()));
                 return Err(None);
             }
         };

@@ -13,6 +13,8 @@ use crate::store::redis::wire::Said;
 pub(crate) enum Trouble {
     /// No answer within the time there was.
     Silence(Address),
+    /// The request was not sent: too many others of this client were to be sent before it.
+    Crowd(Address),
     /// There is no connection yet, nor a reason for that.
     Connecting(Address),
     /// The connection failed, or could not be made.
@@ -28,9 +30,12 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// Silence tells nothing, nor does it that there is no connection yet.
+    /// Silence tells nothing, nor does it that there is no connection yet, or too much else to send.
     pub(crate) fn tells(&self) -> bool {
-        !matches!(self, Self::Silence(_) | Self::Connecting(_))
+        !matches!(
+            self,
+            Self::Silence(_) | Self::Crowd(_) | Self::Connecting(_)
+        )
     }
 
     /// Keeps the trouble that tells most.
@@ -45,6 +50,7 @@ impl Trouble {
     pub(crate) fn into_error(self) -> Error {
         match self {
             Self::Silence(_) => Error::new(ErrorKind::Timeout(Step::Request), self.to_string()),
+            Self::Crowd(_) => Error::unsent(self.to_string()),
             _ => self.into_unavailable(),
         }
     }
@@ -57,6 +63,7 @@ impl Trouble {
             Self::Io(_, cause) => Error::with_cause(kind, message, &cause),
             Self::Refused(_, cause) => Error::deferred(message, &cause),
             Self::Silence(_)
+            | Self::Crowd(_)
             | Self::Connecting(_)
             | Self::NoSlots(_)
             | Self::Stranger { .. }
@@ -71,6 +78,11 @@ impl fmt::Display for Trouble {
             Self::Silence(at) => write!(
                 f,
                 "no answer from Redis at {at} in time; it is overloaded, stopped, or cut off from here"
+            ),
+            Self::Crowd(at) => write!(
+                f,
+                "this client has more acquires to send to Redis at {at} than are answered in time (metric `dlock_queued`); it \
+                 waits for too many locks at once, or the server is slow"
             ),
             Self::Connecting(at) => write!(
                 f,

@@ -19,7 +19,7 @@ end
 -- For how long clients of dlock may pass the mutex on: as long again as others have not been seen.
 local function apart()
   local seen = tonumber(match(get1('b') or '', '^%d+') or 0)
-  return seen > 0 and seen <= real and max(LEAST, min(real - seen, MOST)) or MOST
+  return seen > 0 and seen <= real and max(APART_LEAST, min(real - seen, APART_MOST)) or APART_MOST
 end
 
 -- The mutex is free: it goes to the first in line, or to nobody for a moment.
@@ -35,7 +35,7 @@ local function serve()
   if get1('q') then
     -- A plain `SET` has taken the last moment: it did not count, and the next one comes soon.
     set('q', '')
-    since = real - span + LEAST
+    since = real - span + APART_LEAST
     set('p', fmt('%d', since))
   elseif not get1('p') then
     set('p', fmt('%d', real))

@@ -14,7 +14,7 @@
 -- Times are the server's.
 local FOREVER = 3600000000 -- us: for how long a string without an expiry is taken to stay
 local LONGEST = 1000000000000 -- ms: as what a longer expiry counts, so that numbers stay exact
-local FREE, LEAST, MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart; see release.lua
+local FREE, APART_LEAST, APART_MOST = 150000, 50000, 5000000 -- us: a free moment, and how far they are apart; see release.lua
 local GLANCE = 8000 -- us: how often the first in line looks then whether others come
 
 local MARK = '+' -- in no id
