@@ -8,6 +8,7 @@ mod late;
 mod processes;
 mod renewals;
 mod replaced;
+mod shards;
 mod unheard;
 
 use std::time::Duration;
