@@ -28,7 +28,7 @@ pub(super) struct Subscriber {
     number: u64,
     connection: Connection,
     ended: Arc<Notify>,
-    /// Channels that the server could not unsubscribe, as its cluster was down.
+    /// Channels that the server could not unsubscribe: its cluster was down, or the slot was leaving.
     kept: Vec<Name>,
 }
 
@@ -126,7 +126,7 @@ impl Subscriber {
 
     async fn unsubscribe(&mut self, names: &[Name]) -> bool {
         let pipeline = unsubscribe_all(self.pubsub.env.publish.get(), names.iter());
-        // Refused is what has left with its slot. While a slot is only leaving, the subscription goes on.
+        // What has left with its slot is refused, and is no subscription any more.
         let Some(answers) = self.ask(&pipeline, names.len()).await else {
             return false;
         };

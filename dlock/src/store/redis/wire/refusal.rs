@@ -103,9 +103,9 @@ pub(super) fn is_unknown(error: &ServerError) -> bool {
     details(error).starts_with("unknown command")
 }
 
-/// Whether the server cannot do this at the moment.
+/// Whether the same server may do this later: it cannot at the moment, or the slot is only leaving.
 pub(crate) fn is_for_later(error: &ServerError) -> bool {
-    LATER.contains(&error.code())
+    matches!(error.code(), "ASK" | "TRYAGAIN") || LATER.contains(&error.code())
 }
 
 /// Whether the server does not know a command, or the user may not use it.
