@@ -190,7 +190,8 @@ impl Crowd<'_> {
 
     async fn woken(&self, what: &str, findings: &mut Findings<'_>) {
         let took = probe(&self.holder).await;
-        let quiet = Duration::from_millis(100);
+        // After an absence each waiter asks once more before it believes a message, at its next heartbeat.
+        let quiet = Duration::from_millis(500);
         findings.within(
             &format!("{what}: there and back, in the middle"),
             took,
