@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dlock_tests::{unique_prefix, wait_until};
+use dlock_tests::{Worker, unique_prefix, wait_until};
 
 use super::crowd::SUBSCRIBED;
 use super::findings::Findings;
@@ -59,7 +59,7 @@ pub(crate) async fn run(site: &Site, options: &Options, findings: &mut Findings<
     findings.check(lost == 0, format_args!("start: {lost} leases lost"));
     let errors: usize = waiters.iter().map(|waiter| said(waiter, "errors")).sum();
     findings.check(errors == 0, format_args!("start: {errors} waiters failed"));
-    let mut outputs = waiters.iter().map(|waiter| waiter.output());
+    let mut outputs = waiters.iter().map(Worker::output);
     let first = outputs.find_map(|output| {
         let mut lines = output.lines();
         lines
