@@ -130,7 +130,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How long one attempt to connect may take. 1 ms to 1 h. Default: 500 ms.
+    /// How long a server may take to accept a connection. 1 ms to 1 h. Default: 500 ms. The login may take three times the
+    /// [response timeout](Self::response_timeout), if that is longer.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.config.timeouts.connect = timeout;
         self

@@ -63,7 +63,7 @@ impl RedisCluster {
                 .clone()
                 .config("cluster-enabled yes")
                 .config("cluster-config-file nodes.conf")
-                .config("cluster-node-timeout 1000")
+                .config(&format!("cluster-node-timeout {}", options.node_timeout))
                 // A replica that was cut off for long still takes over: tests pause and kill a lot.
                 .config("cluster-replica-validity-factor 0")
                 .config(&format!("cluster-announce-port {}", announced[number]))

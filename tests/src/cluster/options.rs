@@ -7,6 +7,7 @@ use crate::ServerOptions;
 pub struct ClusterOptions {
     pub(crate) masters: usize,
     replicas: usize,
+    pub(crate) node_timeout: u32,
     pub(crate) server: ServerOptions,
 }
 
@@ -23,6 +24,7 @@ impl ClusterOptions {
         Self {
             masters: 3,
             replicas: 1,
+            node_timeout: 1000,
             server: ServerOptions::new(),
         }
     }
@@ -38,6 +40,13 @@ impl ClusterOptions {
     #[must_use]
     pub fn replicas(mut self, replicas: usize) -> Self {
         self.replicas = replicas;
+        self
+    }
+
+    /// How long a node may be silent before others take it for dead, in ms (`cluster-node-timeout`).
+    #[must_use]
+    pub fn node_timeout(mut self, millis: u32) -> Self {
+        self.node_timeout = millis;
         self
     }
 

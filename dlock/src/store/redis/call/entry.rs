@@ -10,9 +10,14 @@ use crate::store::redis::wire::Value;
 pub(super) struct Entry<'n>(Option<Permit<'n>>);
 
 impl<'n> Entry<'n> {
+    /// Acquires are what there can be very many of without an end. What renews or ends something is never kept waiting.
+    pub(super) fn is_counted(op: &Op) -> bool {
+        matches!(op, Op::Acquire { .. })
+    }
+
     /// At once, if that may be.
     pub(super) fn try_at(node: &'n Node, op: &Op) -> Option<Self> {
-        if !is_counted(op) {
+        if !Self::is_counted(op) {
             return Some(Self(None));
         }
         node.budget.try_enter().map(|permit| Self(Some(permit)))
@@ -25,7 +30,7 @@ impl<'n> Entry<'n> {
         deadline: Instant,
         still_wanted: impl Fn() -> bool,
     ) -> Result<Self, Unsent> {
-        if !is_counted(op) {
+        if !Self::is_counted(op) {
             return Ok(Self(None));
         }
         let permit = node.budget.enter(deadline, still_wanted).await?;
@@ -40,9 +45,4 @@ impl<'n> Entry<'n> {
             permit.ended(sent, result.is_ok());
         }
     }
-}
-
-/// Acquires are what there can be very many of without an end. What renews or ends something is never kept waiting.
-fn is_counted(op: &Op) -> bool {
-    matches!(op, Op::Acquire { .. })
 }

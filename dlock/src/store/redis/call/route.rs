@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::caller::Caller;
 use super::entry::Entry;
@@ -79,7 +80,8 @@ impl<'a> Route<'a> {
             };
             let now = Instant::now();
             if matches!(then, Then::Pause) {
-                sleep_until(self.deadline.min(now + self.backoff.pause())).await;
+                let pause = self.pause();
+                sleep_until(self.deadline.min(now + pause)).await;
             }
             if Instant::now() >= self.deadline {
                 return Err(self.give_up());
@@ -89,11 +91,22 @@ impl<'a> Route<'a> {
                 Err(Some(error)) => return Err(error),
                 // No connection: others may be better informed after a pause.
                 Err(None) => {
-                    let pause = self.backoff.pause();
+                    let pause = self.pause();
                     sleep_until(self.deadline.min(Instant::now() + pause)).await;
                 }
             }
         }
+    }
+
+    /// How long to wait before the next try. Acquires share a pace, as waiters do that look: very many whom a server refuses
+    /// would keep it busy, and it may refuse because it is.
+    fn pause(&mut self) -> Duration {
+        let usual = self.backoff.pause();
+        if !Entry::is_counted(self.op) {
+            return usual;
+        }
+        let node = self.caller.servers.now().node(self.key.slot()).cloned();
+        node.map_or(usual, |node| node.budget.pause(usual, false))
     }
 
     /// Sends the request once; an error if that can never work, `None` if it did not work now.

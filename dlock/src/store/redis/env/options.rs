@@ -58,6 +58,12 @@ impl RedisOptions {
         addresses
     }
 
+    /// How long a server that has taken a connection may take to answer the login. With too short a time, servers and
+    /// clients that share too few processors would do nothing but begin.
+    pub(crate) fn login_timeout(&self) -> Duration {
+        self.connect_timeout.max(3 * self.response_timeout)
+    }
+
     /// Whether to talk to a server that one of a cluster's nodes names. Seeds are never strangers, nor is a node's own host.
     pub(crate) fn trusts(&self, named: &Address, by: &Address) -> bool {
         named.host == by.host

@@ -86,7 +86,8 @@ impl Dialing {
     pub(super) async fn run(mut self) {
         let mut backoff = Backoff::of_connect();
         // Connecting, and what is asked of a new connection.
-        let attempt = 2 * self.node.env().options.connect_timeout;
+        let options = &self.node.env().options;
+        let attempt = 2 * options.connect_timeout + options.login_timeout();
         while !self.ended {
             self.update(|dial| {
                 dial.wanted = false;

@@ -41,7 +41,7 @@ pub(crate) async fn connect(
     let heard = under_way.clone();
     // Requests bring their own timeouts.
     let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(options.connect_timeout))
+        .set_connection_timeout(Some(options.login_timeout()))
         .set_response_timeout(None)
         .set_pipeline_buffer_size(BUFFER)
         .set_push_sender(move |push: PushInfo| {
@@ -49,8 +49,10 @@ pub(crate) async fn connect(
             on_push(Push::of(&push));
             Ok::<(), ()>(())
         });
+    let slow = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+    let stream = timeout(options.connect_timeout, open(address)).await;
+    let stream = stream.map_err(slow)??;
     let connecting = async {
-        let stream = open(address).await?;
         #[cfg(feature = "tls")]
         if options.tls {
             let stream = encrypt(env, address, stream).await?;
@@ -58,8 +60,7 @@ pub(crate) async fn connect(
         }
         Connection::over(stream, under_way, &login, config).await
     };
-    let slow = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
-    timeout(options.connect_timeout, connecting)
+    timeout(options.login_timeout(), connecting)
         .await
         .map_err(slow)?
 }

@@ -47,7 +47,7 @@ local function pass_along(line, i, upto, each)
       if each(i + j - 1, record and read_waiter(line, i + j - 1, record)) then return end
     end
     i, seen = i + #fields, seen + #fields
-    if seen >= 4 * PIECE then
+    if seen >= 8 * PIECE then
       again = true
       return
     end
