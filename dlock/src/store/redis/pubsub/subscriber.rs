@@ -70,15 +70,12 @@ impl Subscriber {
     /// Does jobs; whether the connection is fit for more.
     pub(super) async fn carry_out(&mut self, jobs: Vec<Job>) -> bool {
         let channels = &self.pubsub.channels;
-        let (mut wanted, mut unwanted) = (Vec::new(), std::mem::take(&mut self.kept));
+        let mut wanted = Wanted(Vec::new(), Arc::clone(&self.pubsub));
+        let mut unwanted = std::mem::take(&mut self.kept);
         unwanted.retain(|name| !channels.is_on(name, self.number));
         for job in jobs {
             match job {
-                Job::Subscribe(name) => {
-                    if channels.ask(&name, self.number) {
-                        wanted.push(name);
-                    }
-                }
+                Job::Subscribe(name) => wanted.0.push(name),
                 Job::Unsubscribe(name, number) => {
                     // Somebody may have wanted it again before this was queued.
                     if number == self.number && !channels.is_on(&name, number) {
@@ -87,8 +84,13 @@ impl Subscriber {
                 }
             }
         }
-        (unwanted.is_empty() || self.unsubscribe(&unwanted).await)
-            && (wanted.is_empty() || self.subscribe(&wanted).await)
+        if !(unwanted.is_empty() || self.unsubscribe(&unwanted).await) {
+            return false;
+        }
+        // Only now: the end of a subscription that was not wanted is none of one that is asked for.
+        let channels = &self.pubsub.channels;
+        wanted.0.retain(|name| channels.ask(name, self.number));
+        wanted.0.is_empty() || self.subscribe(&wanted.0).await
     }
 
     /// Asks for channels all at once. That they are live, pushes tell, also when they come late; the answers only tell of
@@ -171,6 +173,17 @@ impl Subscriber {
             .request_replies(pipeline, count, until)
             .await;
         answers.ok()
+    }
+}
+
+/// Channels that are to be asked for. Dropped before that, the keeper sees to them.
+struct Wanted(Vec<Name>, Arc<PubSub>);
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        for name in &self.0 {
+            self.1.channels.fail(name);
+        }
     }
 }
 
