@@ -180,7 +180,7 @@ impl Attempt {
     }
 
     /// Asks the member where attempts meet before all others. If it refuses, it has the lock's hold; or that of a contender
-    /// that has died while it asked, so now and then the others are asked as well, one by one, until one of them grants.
+    /// that has died while it asked, so the others are asked as well if that hold stays the same, one by one, until one grants.
     /// The members to ask next; none if the lock is held.
     async fn meet(
         &mut self,

@@ -89,7 +89,7 @@ impl Quorum {
         fit
     }
 
-    /// The same, as soon as they are a majority, or at `until`, or when the client is shut down.
+    /// The members that answer about a slot, as soon as they are a majority, or at `until`, or when the client is shut down.
     pub(super) async fn fit_majority(&self, slot: Slot, until: Instant) -> Members {
         loop {
             let mut changed = pin!(self.roster.changed.notified());

@@ -156,7 +156,7 @@ impl State {
         !self.is_full()
     }
 
-    /// One more is under way. Its number.
+    /// Counts a request as under way, and numbers it.
     fn count(&mut self, until: Instant) -> u64 {
         self.admitted += 1;
         self.count_as(self.admitted, until);
@@ -193,7 +193,11 @@ impl State {
     fn answered(&mut self, number: u64, now: Instant) {
         if self.answered.is_none_or(|(last, _)| last < number) {
             self.answered = Some((number, now));
-            self.under_way = self.under_way.split_off(&number);
+            while let Some(first) = self.under_way.first_entry()
+                && *first.key() < number
+            {
+                first.remove();
+            }
         }
     }
 
@@ -274,8 +278,9 @@ impl Permit<'_> {
         if is_answered {
             state.answered(self.number, now);
         }
+        state.leave(self.number, now);
         drop(state);
-        // Dropped, it leaves.
+        std::mem::forget(self);
     }
 }
 
