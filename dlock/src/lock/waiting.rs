@@ -121,8 +121,9 @@ pub(super) fn look_again(lock: &Handle, answered: Instant, retry: Duration, told
     } else {
         Duration::from_millis(random::u64(POLL))
     };
-    let latest = lock.commons.store.pause(lock.key.slot(), usual, told);
-    answered + latest.min(retry + jitter)
+    let slot = lock.key.slot();
+    let latest = lock.commons.store.next_look(slot, answered, usual, told);
+    latest.min(answered + retry + jitter)
 }
 
 /// A message came, which means that the lock was free then.

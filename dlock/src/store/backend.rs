@@ -130,12 +130,17 @@ impl Store {
         }
     }
 
-    /// For how long somebody pauses who waits for a lock and would usually look again after `usual`; `told`: a message
-    /// wakes it as well.
-    pub(crate) fn pause(&self, slot: Slot, usual: Duration, told: bool) -> Duration {
+    /// When a waiter looks again that would usually do so after `usual`; `told`: a message wakes it as well.
+    pub(crate) fn next_look(
+        &self,
+        slot: Slot,
+        now: Instant,
+        usual: Duration,
+        told: bool,
+    ) -> Instant {
         match self {
-            Self::Redis(store) => store.pause(slot, usual, told),
-            Self::Memory(..) | Self::Quorum(_) => usual,
+            Self::Redis(store) => store.next_look(slot, now, usual, told),
+            Self::Memory(..) | Self::Quorum(_) => now + usual,
         }
     }
 

@@ -89,11 +89,18 @@ impl RedisStore {
         serial.unwrap_or(0)
     }
 
-    /// For how long somebody pauses who waits in a lock's line and would usually look again after `usual`; `told`: a message
-    /// wakes it as well. The waiters of a client share a pace at each server.
-    pub(crate) fn pause(&self, slot: Slot, usual: Duration, told: bool) -> Duration {
-        let node = self.servers.now().node(slot).cloned();
-        node.map_or(usual, |node| node.budget.pause(usual, told))
+    /// When a waiter looks again that would usually do so after `usual`; `told`: a message wakes it as well. The waiters of
+    /// a client share a pace at each server.
+    pub(crate) fn next_look(
+        &self,
+        slot: Slot,
+        now: Instant,
+        usual: Duration,
+        told: bool,
+    ) -> Instant {
+        let topology = self.servers.now();
+        let node = topology.node(slot);
+        node.map_or(now + usual, |node| node.budget.next_look(now, usual, told))
     }
 
     /// Carries out operations on locks of one node in one pipeline, each tried once; those that the node sends

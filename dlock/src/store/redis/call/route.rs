@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::caller::Caller;
 use super::entry::Entry;
@@ -78,10 +77,8 @@ impl<'a> Route<'a> {
                 },
                 None => Then::Again,
             };
-            let now = Instant::now();
             if matches!(then, Then::Pause) {
-                let pause = self.pause();
-                sleep_until(self.deadline.min(now + pause)).await;
+                self.pause().await;
             }
             if Instant::now() >= self.deadline {
                 return Err(self.give_up());
@@ -90,23 +87,21 @@ impl<'a> Route<'a> {
                 Ok(exchange) => last = Some(exchange),
                 Err(Some(error)) => return Err(error),
                 // No connection: others may be better informed after a pause.
-                Err(None) => {
-                    let pause = self.pause();
-                    sleep_until(self.deadline.min(Instant::now() + pause)).await;
-                }
+                Err(None) => self.pause().await,
             }
         }
     }
 
-    /// How long to wait before the next try. Acquires share a pace, as waiters do that look: very many whom a server refuses
-    /// would keep it busy, and it may refuse because it is.
-    fn pause(&mut self) -> Duration {
-        let usual = self.backoff.pause();
-        if !Entry::is_counted(self.op) {
-            return usual;
-        }
+    /// Waits before the next try. Acquires share a pace, as waiters do that look: very many whom a server refuses would keep
+    /// it busy, and it may refuse because it is.
+    async fn pause(&mut self) {
+        let (now, usual) = (Instant::now(), self.backoff.pause());
         let node = self.caller.servers.now().node(self.key.slot()).cloned();
-        node.map_or(usual, |node| node.budget.pause(usual, false))
+        let next = match node.filter(|_| Entry::is_counted(self.op)) {
+            Some(node) => node.budget.next_look(now, usual, false),
+            None => now + usual,
+        };
+        sleep_until(self.deadline.min(next)).await;
     }
 
     /// Sends the request once; an error if that can never work, `None` if it did not work now.

@@ -133,12 +133,12 @@ impl Budget {
         }
     }
 
-    /// For how long a waiter pauses that would usually look again after `usual`, so that all of this client together do not
-    /// keep the server busy. `told`: a message wakes it as well.
-    pub(crate) fn pause(&self, usual: Duration, told: bool) -> Duration {
+    /// When a waiter looks again that would usually do so after `usual`, so that all of this client together do not keep the
+    /// server busy. `told`: a message wakes it as well.
+    pub(crate) fn next_look(&self, now: Instant, usual: Duration, told: bool) -> Instant {
         let state = &mut *self.state.lock();
         let excess = state.round_trips.excess();
-        state.pace.pause(Instant::now(), usual, told, excess)
+        state.pace.next_look(now, usual, told, excess)
     }
 }
 
