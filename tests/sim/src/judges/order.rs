@@ -150,11 +150,13 @@ impl Seen {
         })
     }
 
-    /// A hold that was given its end and lasts longer.
+    /// A hold that was given its end and lasts longer. Once it is over, a delayed duplicate of a mutex' `SET` may take the lock
+    /// again, which is a new hold.
     fn prolonged(&self, record: &Record<'_>) -> Option<String> {
         self.holds.iter().find_map(|(id, before)| {
             let now = record.hold(id)?;
-            (before.ended && now.until > before.until + ROUNDED)
+            let same = !record.is_mutex || before.until > record.now;
+            (same && before.ended && now.until > before.until + ROUNDED)
                 .then(|| format!("{id} was given its end, and lasts longer"))
         })
     }
