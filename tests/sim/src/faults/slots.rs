@@ -173,12 +173,14 @@ fn bring_back(
             }
             left
         });
-        if left > 0 {
-            bring_back(at_work, migration, 50 * MS, then, source_first);
-            return;
-        }
+        // What was sent on to the target may arrive when the key has gone back.
+        let next = if left > 0 { 50 * MS } else { then };
         if source_first {
-            excuse_source_first(at_work.sim(), migration.slot, then);
+            excuse_source_first(at_work.sim(), migration.slot, next);
+        }
+        if left > 0 {
+            bring_back(at_work, migration, next, then, source_first);
+            return;
         }
         step(at_work, migration, then, move |engine, at_work| {
             if source_first {
@@ -190,7 +192,7 @@ fn bring_back(
     });
 }
 
-/// From the one end to the other, so much later, two servers serve it.
+/// From the first key that goes back to the target's end, so much later, two servers serve it.
 fn excuse_source_first(sim: &Sim, slot: u16, lasts: Nanos) {
     for lock in locks_in(sim, slot) {
         let what = "a slot closed where it came from first";

@@ -1,5 +1,7 @@
 //! Times that a holder is bound to: `max_hold`, the next renewal after a loss, and the lease after its process has died.
 
+use std::collections::BTreeMap;
+
 use super::Judges;
 use super::belief::Belief;
 use super::home::process_of;
@@ -122,11 +124,52 @@ impl Judges {
         });
     }
 
-    /// A hold that was given its end does not last longer, and a lock is remembered for as long as its holds last.
+    /// A lock is remembered for as long as its holds last.
+    ///
+    /// The end of a hold is a time of the server that wrote it. The expiry of the key is a time of the server that has it.
+    /// If the key has come from another server, whose clock is ahead, the two cannot be compared. So the key must also
+    /// expire before the lease has passed.
     pub(super) fn look_at_key(&self, engine: &Engine, lock: usize, record: &Record<'_>) {
-        if let Some(id) = record.is_outlived_by() {
-            let story = format!("lock {lock} is forgotten before the hold of {id} ends");
-            self.object("expiry", engine.now(), story);
+        if record.is_mutex {
+            return;
         }
+        let now = engine.now();
+        let mut leases = self.leases.borrow_mut();
+        let leases = &mut leases[lock];
+        leases.see(now, record);
+        let forgotten = record.life.map_or(Nanos::MAX, |life| now + life * 1000);
+        if let Some(id) = record.outlive_it().find(|id| leases.end(id) > forgotten) {
+            let story = format!("lock {lock} is forgotten before the hold of {id} ends");
+            self.object("expiry", now, story);
+        }
+    }
+}
+
+/// When the leases of a lock's holds have passed, by virtual time.
+#[derive(Debug, Default)]
+pub(super) struct Leases {
+    /// By id: the end that is recorded, and when that is by virtual time, as the record said when it was first seen there.
+    ends: BTreeMap<String, (u64, Nanos)>,
+}
+
+impl Leases {
+    fn see(&mut self, now: Nanos, record: &Record<'_>) {
+        for (id, hold) in &record.holds {
+            let end = || {
+                let left = hold.until.saturating_sub(record.now);
+                (hold.until, now + left * 1000)
+            };
+            match self.ends.get_mut(*id) {
+                Some(known) if known.0 == hold.until => {}
+                Some(known) => *known = end(),
+                None => {
+                    self.ends.insert((*id).to_owned(), end());
+                }
+            }
+        }
+    }
+
+    fn end(&self, id: &str) -> Nanos {
+        self.ends.get(id).map_or(0, |end| end.1)
     }
 }

@@ -37,7 +37,7 @@ use self::fence::Resource;
 use self::gaps::Gaps;
 use self::home::Home;
 use self::idle::Idle;
-use self::limits::Dead;
+use self::limits::{Dead, Leases};
 use self::moments::Moments;
 use self::order::Order;
 use self::others::Others;
@@ -83,6 +83,7 @@ pub(crate) struct Judges {
     gaps: RefCell<Gaps>,
     load: RefCell<Load>,
     dead: RefCell<Vec<Dead>>,
+    leases: RefCell<Vec<Leases>>,
     demands: Demands,
     /// How many servers have each lock, of a quorum; 0 if there is none.
     members: usize,
@@ -119,6 +120,7 @@ impl Judges {
             gaps: RefCell::new(Gaps::new(locks, plan.setup.demands.gap)),
             load: RefCell::new(Load::new(plan.setup.demands)),
             dead: RefCell::default(),
+            leases: RefCell::new((0..locks).map(|_| Leases::default()).collect()),
             demands: plan.setup.demands,
             has_limits: plan.processes.iter().any(|one| one.max_hold.is_some()),
             members: plan.setup.members,

@@ -13,9 +13,10 @@ pub(super) struct Record<'f> {
     /// The lock's time, and its last token.
     pub(super) now: u64,
     pub(super) last: u64,
-    /// Whether the keys expire at all, and when the hash does, by the lock's time.
+    /// Whether the keys expire at all, when the hash does, by the lock's time, and in how long, by the server's clock (us).
     pub(super) expires: bool,
     pub(super) kept: Option<u64>,
+    pub(super) life: Option<u64>,
     /// Who does not last longer from now on.
     pub(super) ended: Vec<&'f str>,
     /// Until when a mutex is left free for those who have no dlock; 0 if it is not.
@@ -66,6 +67,7 @@ impl<'f> Record<'f> {
             expires: expires.is_some(),
             last,
             kept: expires.map(|at| at * 1000 + offset),
+            life: expires.map(|at| at * 1000 - micros),
             now: (micros + offset).max(last).max(noted),
             ..Self::default()
         };
@@ -156,12 +158,12 @@ impl<'f> Record<'f> {
         self.ended.contains(&id)
     }
 
-    /// A hold that lasts longer than the hash that it stands in.
-    pub(super) fn is_outlived_by(&self) -> Option<&'f str> {
-        let kept = self.kept.filter(|_| !self.is_mutex)?;
-        let mut holds = self.holds.iter();
-        let found = holds.find(|(_, hold)| hold.until > self.now && hold.until > kept)?;
-        Some(found.0)
+    /// The holds that last longer than the hash that they stand in, by the lock's time.
+    pub(super) fn outlive_it(&self) -> impl Iterator<Item = &'f str> {
+        let kept = self.kept.unwrap_or(u64::MAX);
+        let holds = self.holds.iter();
+        let outlive = holds.filter(move |(_, hold)| hold.until > self.now.max(kept));
+        outlive.map(|hold| hold.0)
     }
 
     /// Whether somebody has a place that counts.

@@ -27,7 +27,7 @@ for k = 1, listed do
 end
 local seen = 0
 for _, line in ipairs({W, R}) do
-  pass_along(line, line.head, line.tail, function(_, waiter)
+  pass_along(line, line.head, line.tail, 8 * PIECE, function(_, waiter)
     if #waiters >= 4 * most then return true end
     seen = seen + (waiter and 1 or 0)
     if waiter and waiter.deadline > now then

@@ -37,8 +37,8 @@ local function is_over(waiter)
   return waiter.deadline + after <= now
 end
 
--- The places from `i` on, a few more each time: calls `each(i, waiter)` until that returns true.
-local function pass_along(line, i, upto, each)
+-- The places from `i` on, a few more each time, about `most` in one script: calls `each(i, waiter)` until that returns true.
+local function pass_along(line, i, upto, most, each)
   local size, seen = 1, 0
   while i <= upto do
     local fields = {}
@@ -47,7 +47,7 @@ local function pass_along(line, i, upto, each)
       if each(i + j - 1, record and read_waiter(line, i + j - 1, record)) then return end
     end
     i, seen = i + #fields, seen + #fields
-    if seen >= 8 * PIECE then
+    if seen >= most then
       again = true
       return
     end
@@ -59,7 +59,7 @@ local cleared = 0
 -- The first waiter of a line who counts. Places before it that are empty or over are gone for good.
 local function front(line)
   local found
-  pass_along(line, line.front, line.tail, function(i, waiter)
+  pass_along(line, line.front, line.tail, 4 * PIECE, function(i, waiter)
     if waiter and counts(waiter) then
       found = waiter
       return true
@@ -81,7 +81,7 @@ end
 -- Removes some of the places that are over before the front.
 local function sweep(line)
   if line.head >= line.front then return end
-  pass_along(line, line.head, min(line.front - 1, line.head + 8), function(i, waiter)
+  pass_along(line, line.head, min(line.front - 1, line.head + 8), PIECE, function(i, waiter)
     if waiter and not is_over(waiter) then return true end
     if waiter then leave(waiter) end
     line.head = i + 1

@@ -15,7 +15,7 @@ end
 -- include: common
 local most, holds, waiters, seen = tonumber(ARGV[1]), {}, {}, 0
 if value then holds = {value, 'w', left, 0, 0, ''} end
-pass_along(W, W.head, W.tail, function(_, waiter)
+pass_along(W, W.head, W.tail, 8 * PIECE, function(_, waiter)
   if #waiters >= 4 * most then return true end
   seen = seen + (waiter and 1 or 0)
   if waiter and waiter.deadline > now then
