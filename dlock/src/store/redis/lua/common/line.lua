@@ -81,7 +81,7 @@ end
 -- Removes some of the places that are over before the front.
 local function sweep(line)
   if line.head >= line.front then return end
-  pass_along(line, line.head, min(line.front - 1, line.head + 8), PIECE, function(i, waiter)
+  pass_along(line, line.head, min(line.front - 1, line.head + 8), 8 * PIECE, function(i, waiter)
     if waiter and not is_over(waiter) then return true end
     if waiter then leave(waiter) end
     line.head = i + 1
