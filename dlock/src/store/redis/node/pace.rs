@@ -16,24 +16,17 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// By how much longer requests have to take than usual for pauses to double.
 const DOUBLED: Duration = Duration::from_millis(20);
 
-/// How many waiters look at the same moment. Together they cost one write and one read; more would keep the server, and the
-/// caller's own tasks, busy for too long.
-const TOGETHER: u32 = 32;
+/// How far apart the moments are at which waiters look: a quarter of a usual pause, and an eighth of the longest. Those that
+/// look at the same moment cost one write and one read together.
+const MOMENTS: [Duration; 2] = [Duration::from_millis(75), Duration::from_millis(125)];
 
-/// The looks of those whom messages wake as well, and of the others.
+/// When the next look is due, of those whom messages wake as well, and of the others.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    beat: Looks,
-    poll: Looks,
-}
-
-/// The looks of one kind.
-#[derive(Debug, Default)]
-struct Looks {
-    /// When there is room for the next one.
-    next: Option<Instant>,
-    /// The moment at which some look that have been given theirs last, and how many.
-    together: Option<(Instant, u32)>,
+    beat: Option<Instant>,
+    poll: Option<Instant>,
+    /// From when on moments are counted.
+    began: Option<Instant>,
 }
 
 impl Pace {
@@ -45,58 +38,44 @@ impl Pace {
         told: bool,
         excess: Duration,
     ) -> Instant {
-        let (looks, apart) = if told {
+        let (next, apart) = if told {
             (&mut self.beat, BEAT)
         } else {
             (&mut self.poll, POLL)
         };
         // Over a slow server all are slower.
         let slower = (1.0 + excess.as_secs_f64() / DOUBLED.as_secs_f64()).min(100.0);
-        let turn = looks.turn(now, apart.mul_f64(slower));
-        let longest = LONGEST.max(usual);
-        let pause = usual.mul_f64(slower).max(turn).min(longest);
-        looks.together(now, pause, || {
-            // Those that are too many all the same do not come all at once.
-            now + pause.min(longest.mul_f64(1.0 - random::f64() / 4.0).max(usual))
-        })
-    }
-}
-
-impl Looks {
-    /// After how long there is room for another one, if two are so far apart.
-    fn turn(&mut self, now: Instant, apart: Duration) -> Duration {
-        let turn = self.next.map_or(now, |next| next.max(now));
+        let turn = next.map_or(now, |next| next.max(now));
         if turn - now < LONGEST {
-            self.next = Some(turn + apart);
+            *next = Some(turn + apart.mul_f64(slower));
         }
-        turn - now
+        let pause = usual.mul_f64(slower).max(turn - now);
+        // Those that are too many all the same do not come all at once.
+        let pause = pause.min(LONGEST.mul_f64(1.0 - random::f64() / 4.0).max(usual));
+        self.moment_before(now, now + pause)
     }
 
-    /// The moment of others, if that is after half the pause at the earliest; from then on they stay together. Otherwise one
-    /// of its own.
-    fn together(
-        &mut self,
-        now: Instant,
-        pause: Duration,
-        alone: impl FnOnce() -> Instant,
-    ) -> Instant {
-        let fits = now + pause / 2..=now + pause;
-        match &mut self.together {
-            Some((at, count)) if *count < TOGETHER && fits.contains(at) => {
-                *count += 1;
-                *at
-            }
-            together => together.insert((alone(), 1)).0,
-        }
+    /// The last moment before `due`; `due` itself if the pause is too short for that. A waiter that is answered soon after its
+    /// moment looks again after the whole pause, with the same others.
+    fn moment_before(&mut self, now: Instant, due: Instant) -> Instant {
+        let [few, many] = MOMENTS;
+        let apart = match due - now {
+            short if short < 4 * few => return due,
+            usual if usual < 4 * many => few,
+            _ => many,
+        };
+        let began = *self.began.get_or_insert(now);
+        let late = (due - began).as_nanos() % apart.as_nanos();
+        now + (due - now - Duration::from_nanos(u64::try_from(late).unwrap_or(0)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::BTreeSet;
     use std::time::Duration;
 
-    use super::{LONGEST, Pace, TOGETHER};
+    use super::{LONGEST, MOMENTS, Pace};
     use crate::clock::Instant;
 
     const USUAL: Duration = Duration::from_millis(300);
@@ -113,8 +92,8 @@ mod tests {
             .collect();
         assert!(looks[1000] > now + USUAL * 2, "{:?}", looks[1000] - now);
         assert!(looks.iter().all(|look| *look <= now + LONGEST));
-        // After a second, it is as if they had never been.
-        let later = now + 2 * LONGEST;
+        // After three seconds, it is as if they had never been.
+        let later = now + 3 * LONGEST;
         assert_eq!(pace.next_look(later, USUAL, true, NONE), later + USUAL);
     }
 
@@ -130,25 +109,19 @@ mod tests {
     }
 
     #[test]
-    fn those_that_come_one_by_one_look_together_after_a_while() {
+    fn those_that_come_one_by_one_look_at_few_moments_and_no_more_often() {
         let (mut pace, start) = (Pace::default(), Instant::now());
-        let mut due: BTreeMap<Instant, u32> = BTreeMap::new();
-        let count = 3 * TOGETHER;
-        for n in 0..count {
-            let now = start + n * Duration::from_millis(7);
-            *due.entry(pace.next_look(now, USUAL, true, NONE))
-                .or_default() += 1;
-        }
-        let end = start + 20 * USUAL;
-        while let Some((at, looking)) = due.pop_first()
-            && at < end
-        {
-            assert!(looking <= TOGETHER, "{looking}");
-            for _ in 0..looking {
-                *due.entry(pace.next_look(at, USUAL, true, NONE))
-                    .or_default() += 1;
+        let answered = Duration::from_millis(1);
+        let first = (0..100).map(|n| pace.next_look(start + n * answered, USUAL, true, NONE));
+        let mut looks: Vec<_> = first.collect();
+        for _ in 0..10 {
+            for look in &mut looks {
+                let next = pace.next_look(*look + answered, USUAL, true, NONE);
+                assert_eq!(next - *look, USUAL);
+                *look = next;
             }
         }
-        assert!(due.len() <= 4, "{count} look at {} moments", due.len());
+        let moments: BTreeSet<_> = looks.into_iter().collect();
+        assert!(moments.len() <= 4, "{moments:?} of {MOMENTS:?}");
     }
 }
