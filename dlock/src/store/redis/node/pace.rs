@@ -66,7 +66,8 @@ impl Pace {
         };
         let began = *self.began.get_or_insert(now);
         let late = (due - began).as_nanos() % apart.as_nanos();
-        now + (due - now - Duration::from_nanos(u64::try_from(late).unwrap_or(0)))
+        let late = Duration::from_nanos(u64::try_from(late).unwrap_or(0));
+        now + (due - now).saturating_sub(late)
     }
 }
 
