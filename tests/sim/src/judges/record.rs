@@ -67,7 +67,7 @@ impl<'f> Record<'f> {
             expires: expires.is_some(),
             last,
             kept: expires.map(|at| at * 1000 + offset),
-            life: expires.map(|at| at * 1000 - micros),
+            life: expires.map(|at| (at * 1000).saturating_sub(micros)),
             now: (micros + offset).max(last).max(noted),
             ..Self::default()
         };

@@ -142,10 +142,8 @@ async fn enter_again(lock: &RwLock, how: Use, observer: &Observer) {
 fn not_granted(error: &Error, asked: Instant, patience: Duration, observer: &Observer) {
     let waited = asked.elapsed();
     let kind = error.kind();
-    // On a busy machine the time may be up before the first request, or while each of the two servers still refers to the
-    // other: then the error says that no server served the lock.
-    let is_expected = error.is_timeout() || error.is_unavailable();
-    if is_expected && waited >= patience && patience == IMPATIENT {
+    // On a busy machine its time may be up before it has asked even once.
+    if error.is_timeout() && waited >= patience && patience == IMPATIENT {
         observer.timed_out();
     } else {
         observer.fault(format!(

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use dlock_tests::{Impostor, Lie, RedisServer, ServerOptions};
+use dlock_tests::{Impostor, Lie, RedisServer, ServerOptions, scaled};
 
 use crate::rig::{connect_in_time, hello, settings, slots};
 
@@ -45,6 +46,36 @@ async fn outside_of_a_cluster_nobody_is_followed() {
         seduced.store(false, Ordering::Relaxed);
         drop(lock.write().await.expect("as before"));
     }
+}
+
+#[tokio::test]
+async fn a_wait_that_ends_on_the_way_from_one_server_to_the_next_is_a_timeout() {
+    let server = server().await;
+    let silent = Impostor::start(server.addr(), |asked| {
+        asked.is_script().then_some(Lie::Silence)
+    });
+    let line = format!("MOVED 1 {}", silent.addr());
+    let moved = Arc::new(AtomicBool::new(false));
+    let now = Arc::clone(&moved);
+    let first = Impostor::start(server.addr(), move |asked| {
+        if asked.words == ["HELLO"] {
+            return Some(hello("cluster"));
+        }
+        if asked.is(&["CLUSTER", "SLOTS"]) {
+            return Some(slots(&[(0, 16383, "127.0.0.1", asked.port)]));
+        }
+        (asked.is_script() && now.load(Ordering::Relaxed)).then(|| Lie::error(&line))
+    });
+    let url = server.url_of_port(first.addr().port());
+    let client = settings(&url).build().await.expect("all is well so far");
+    moved.store(true, Ordering::Relaxed);
+    let lock = client.rw_lock("one").expect("a good name");
+    let error = lock.write_timeout(scaled(Duration::from_millis(200))).await;
+    let error = error.expect_err("nobody answers");
+    assert!(error.is_timeout(), "{error:?}");
+    let said = error.to_string();
+    assert!(said.contains(&silent.addr().to_string()), "{said}");
+    assert!(!said.contains("MOVED"), "{said}");
 }
 
 #[tokio::test]

@@ -142,9 +142,13 @@ impl Route<'_> {
             // Only clusters have reason to redirect.
             Some(to) if servers.is_cluster() => {
                 if self.caller.env.options.trusts(&to, at) {
-                    self.note(Trouble::Refused(at.clone(), error));
                     self.next = Some((servers.node_at(to), asking));
-                    return self.hop();
+                    let then = self.hop();
+                    // A redirect that is followed at once says nothing against the server that it names.
+                    if matches!(then, Then::Pause) {
+                        self.note(Trouble::Refused(at.clone(), error));
+                    }
+                    return then;
                 }
                 let by = at.clone();
                 self.note(Trouble::Stranger { by, named: to });

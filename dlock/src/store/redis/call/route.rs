@@ -96,10 +96,12 @@ impl<'a> Route<'a> {
     /// it busy, and it may refuse because it is.
     async fn pause(&mut self) {
         let (now, usual) = (Instant::now(), self.backoff.pause());
-        let node = self.caller.servers.now().node(self.key.slot()).cloned();
-        let next = match node.filter(|_| Entry::is_counted(self.op)) {
-            Some(node) => node.budget.next_look(now, usual, false),
-            None => now + usual,
+        let next = if Entry::is_counted(self.op) {
+            let (topology, slot) = (self.caller.servers.now(), self.key.slot());
+            let node = topology.node(slot);
+            node.map_or(now + usual, |node| node.budget.next_look(now, usual, false))
+        } else {
+            now + usual
         };
         sleep_until(self.deadline.min(next)).await;
     }
