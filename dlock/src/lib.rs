@@ -44,6 +44,7 @@ mod attribute;
     expect(dead_code, reason = "a simulation has tasks and timers of its own")
 )]
 mod background;
+mod backoff;
 pub mod blocking;
 mod client;
 mod clock;

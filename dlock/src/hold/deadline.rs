@@ -9,7 +9,8 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
 /// those behind it. A hold that was passed on lasts for what is left of that until it is renewed.
 ///
-/// Long enough for two heartbeats in a row to go unanswered.
+/// Long enough for two heartbeats in a row to go unanswered. Longer, up to four times as long, while the server is slow and
+/// heartbeats are rarer for that.
 pub(crate) const WAITER_LEASE: Duration = Duration::from_secs(3);
 
 /// From when on a client may count which time as its own.
@@ -17,14 +18,16 @@ pub(crate) const WAITER_LEASE: Duration = Duration::from_secs(3);
 pub(crate) enum Start {
     /// The lease, from when the request left that was granted.
     Lease(BootInstant),
-    /// A waiter's lease, from when the last request left that refreshed the place in the line.
-    Place(BootInstant),
+    /// A place's lease, from when the last request left that refreshed the place in the line.
+    Place(BootInstant, Duration),
 }
 
 /// The moment at which this client must stop relying on a hold. Moved by acknowledged renewals only.
 #[derive(Debug)]
 pub(super) struct Deadline {
     lease: Duration,
+    /// How long the place was kept by which it was passed on.
+    place: Duration,
     /// Boot clock, ns.
     at: AtomicU64,
     /// Passed on by another holder, and not renewed since: it lasts for a waiter's lease only.
@@ -33,12 +36,14 @@ pub(super) struct Deadline {
 
 impl Deadline {
     pub(super) fn new(start: Start, lease: Duration) -> Self {
-        let (at, provisional) = match start {
-            Start::Lease(sent_at) => (safe_deadline(sent_at, lease), false),
-            Start::Place(sent_at) => (safe_deadline(sent_at, WAITER_LEASE), true),
+        let (sent_at, first, provisional) = match start {
+            Start::Lease(sent_at) => (sent_at, lease, false),
+            Start::Place(sent_at, place) => (sent_at, place, true),
         };
+        let at = safe_deadline(sent_at, first);
         Self {
             lease,
+            place: first,
             at: AtomicU64::new(at.as_nanos()),
             provisional: AtomicBool::new(provisional),
         }
@@ -62,7 +67,7 @@ impl Deadline {
     /// Whether enough is left to pass the hold on: renewals keep a lease above two thirds.
     pub(super) fn is_ample(&self, now: BootInstant) -> bool {
         let span = if self.is_provisional() {
-            WAITER_LEASE
+            self.place
         } else {
             self.lease
         };

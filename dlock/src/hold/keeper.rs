@@ -63,8 +63,10 @@ impl Keeper {
     pub(crate) async fn give_back(&self, hold: &Hold) -> Result<bool, Error> {
         let _pending = self.releases.begin();
         let op = release::of(hold);
-        self.releases.follow_up(&hold.key, &op, hold.terms.lease);
+        let later = self.releases.follow_up(&hold.key, &op, hold.terms.lease);
         let answer = self.store.call(&hold.key, &op, || self.deadline()).await?;
+        // After the answer: what follows may release the hold, which would then count as lost.
+        self.releases.send_later(later);
         Ok(was_held(hold, &answer))
     }
 
@@ -77,6 +79,8 @@ impl Keeper {
     pub(crate) fn give_back_at_once(&self, hold: &Hold) -> Option<bool> {
         let op = release::of(hold);
         let answer = self.store.call_at_once(&hold.key, &op)?;
+        let later = self.releases.follow_up(&hold.key, &op, hold.terms.lease);
+        self.releases.send_later(later);
         Some(was_held(hold, &answer))
     }
 

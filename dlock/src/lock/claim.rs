@@ -43,8 +43,14 @@ impl<'a> Claim<'a> {
     }
 
     /// A request leaves.
-    pub(super) fn asks(&mut self) {
+    pub(super) fn asks(&mut self, op: &Op) {
         self.asking = true;
+        if let Op::Acquire {
+            place: Some(place), ..
+        } = op
+        {
+            self.lease = self.lease.max(place.lease);
+        }
     }
 
     /// It was answered, perhaps not at the first try.

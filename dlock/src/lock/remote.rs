@@ -9,7 +9,7 @@ use super::wait::Wait;
 use super::waiting::{HEARTBEAT, Service, believe, look_again, pause, place_terms};
 use crate::clock::Instant;
 use crate::error::{Error, ErrorKind, Step, Written};
-use crate::hold::{Hold, Start};
+use crate::hold::{Hold, Start, WAITER_LEASE};
 use crate::metrics::Via;
 use crate::mode::Mode;
 use crate::protocol::{HoldId, Op, Reply};
@@ -42,8 +42,10 @@ pub(super) async fn acquire(
     let mut untold = false;
     let mut free_since = None;
     loop {
+        let terms_of_place = place_terms(lock, wait, listening.as_ref());
+        let place_lease = terms_of_place.map_or(WAITER_LEASE, |place| place.lease);
         if let Op::Acquire { place, .. } = &mut op {
-            *place = place_terms(wait, listening.as_ref());
+            *place = terms_of_place;
         }
         let answer = match ask(lock, wait, &mut claim, &op).await {
             Ok(answer) => answer,
@@ -74,7 +76,8 @@ pub(super) async fn acquire(
                     // A grant may be from a server that has failed, to which the request was sent first.
                     listening.distrust();
                 }
-                let again = look_again(lock, answered, retry, listening.is_told());
+                let heartbeat = service.heartbeat(listening);
+                let again = look_again(lock, answered, retry, place_lease, heartbeat);
                 let woken = pause(lock, wait, again, listening).await?;
                 untold = woken.is_none() && again < answered + retry;
                 if woken.is_some() {
@@ -82,7 +85,7 @@ pub(super) async fn acquire(
                 }
                 free_since = woken.as_ref().map(|woken| woken.at);
                 match believe(woken.and_then(|woken| woken.granted), &answer, last, now) {
-                    Some(token) => (token, Start::Place(answer.sent_at)),
+                    Some(token) => (token, Start::Place(answer.sent_at, place_lease)),
                     // That of an earlier place, which has ended by now, or nothing that a server would say.
                     None => continue,
                 }
@@ -140,7 +143,7 @@ fn request(lock: &Handle, mode: Mode, hold: &HoldId) -> Op {
 
 /// Sends the request. Whether it was answered decides what has to be done to undo it.
 async fn ask(lock: &Handle, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Result<Answer, Error> {
-    claim.asks();
+    claim.asks(op);
     let until = || wait.cap(Instant::now() + lock.commons.timeouts.retry_for);
     let outcome = lock.commons.store.call(&lock.key, op, until).await;
     match &outcome {

@@ -24,7 +24,7 @@ impl RwLock {
     /// How long the lock stays held from its grant on, although its holder may be done earlier: for a
     /// job that shall run once in that time, however slightly apart the processes start it. At most
     /// 24 h and `max_hold`. A release, or a drop, before that gives the hold an end on the server and
-    /// leaves it there, so it stays without this process, too; who waits gets the lock then. What was
+    /// leaves it there, so it stays without this process, too (200 ms longer then); who waits gets the lock then. What was
     /// acquired in vain, because another of `keys` was not to be had, is given back at once. Such a
     /// hold is not shared or passed on in this process, and has no [`owner`](Self::owner). Default: none.
     ///

@@ -13,16 +13,23 @@ use crate::random;
 use crate::store::{Answer, Listening, Origin};
 use crate::token::ServerToken;
 
-/// How often a waiter refreshes its place.
+/// How often a waiter refreshes its place, at first, and after it has waited for some time: what it missed then would
+/// delay it by no more than it has waited already.
 pub(super) const HEARTBEAT: Duration = Duration::from_millis(300);
+const LONG_HEARTBEAT: Duration = Duration::from_secs(1);
 /// How often a waiter looks whom nothing wakes.
 const POLL: std::ops::Range<u64> = 5..40;
 
-/// What to ask for if the lock is not free.
-pub(super) fn place_terms(wait: Wait, listening: Option<&Listening>) -> Option<PlaceTerms> {
+/// What to ask for if the lock is not free. A place lasts for three pauses, also where pauses are long because the server is slow.
+pub(super) fn place_terms(
+    lock: &Handle,
+    wait: Wait,
+    listening: Option<&Listening>,
+) -> Option<PlaceTerms> {
     let nonce = listening.map_or(Nonce::NOBODY, Listening::begin);
+    let longest = || lock.commons.store.longest_pause(lock.key.slot());
     wait.may_wait().then(|| PlaceTerms {
-        lease: WAITER_LEASE,
+        lease: longest().map_or(WAITER_LEASE, |pause| WAITER_LEASE.max(3 * pause)),
         subscribed: listening.is_some_and(Listening::is_subscribed),
         nonce,
     })
@@ -34,7 +41,8 @@ pub(super) struct Service<'l> {
     wait: Wait,
     /// On behalf of whom else it asks.
     lead: Option<&'l Lead>,
-    /// When a server said last that the lock is taken.
+    /// When a server said first, and last, that the lock is taken.
+    first_taken: Option<Instant>,
     taken: Option<Instant>,
     /// Whether those behind have been told that no server serves the lock.
     troubled: bool,
@@ -46,6 +54,7 @@ impl<'l> Service<'l> {
             lock,
             wait,
             lead,
+            first_taken: None,
             taken: None,
             troubled: false,
         }
@@ -53,9 +62,20 @@ impl<'l> Service<'l> {
 
     /// A server says that the lock is taken.
     pub(super) fn taken(&mut self, answered: Instant) {
+        self.first_taken.get_or_insert(answered);
         self.taken = Some(answered);
         if std::mem::take(&mut self.troubled) {
             self.tell(None);
+        }
+    }
+
+    /// How long a waiter pauses that will be woken; `None` if nothing wakes it.
+    pub(super) fn heartbeat(&self, listening: &Listening) -> Option<Duration> {
+        if listening.is_told() {
+            let since = self.first_taken.map(|since| since.elapsed());
+            Some((since.unwrap_or_default() / 2).clamp(HEARTBEAT, LONG_HEARTBEAT))
+        } else {
+            listening.is_pending().then_some(HEARTBEAT)
         }
     }
 
@@ -80,7 +100,8 @@ impl<'l> Service<'l> {
         if error.is_own() || !(error.is_unavailable() || error.is_timeout()) {
             return error;
         }
-        let fresh = HEARTBEAT + self.lock.commons.timeouts.response;
+        let pause = self.lock.commons.store.longest_pause(self.lock.key.slot());
+        let fresh = pause.unwrap_or(LONG_HEARTBEAT) + self.lock.commons.timeouts.response;
         match self.taken {
             Some(taken) if taken.elapsed() < fresh => Error::timed_out_waiting(name, waited),
             _ => error.while_waiting(name, waited),
@@ -114,16 +135,19 @@ pub(super) fn believe(
 
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
 /// A little late, and not all at once.
-pub(super) fn look_again(lock: &Handle, answered: Instant, retry: Duration, told: bool) -> Instant {
+pub(super) fn look_again(
+    lock: &Handle,
+    answered: Instant,
+    retry: Duration,
+    place: Duration,
+    heartbeat: Option<Duration>,
+) -> Instant {
     let jitter = Duration::from_micros(random::u64(500..3000));
-    let usual = if told {
-        HEARTBEAT
-    } else {
-        Duration::from_millis(random::u64(POLL))
-    };
-    let slot = lock.key.slot();
-    let latest = lock.commons.store.next_look(slot, answered, usual, told);
-    latest.min(answered + retry + jitter)
+    let poll = || Duration::from_millis(random::u64(POLL));
+    let usual = heartbeat.unwrap_or_else(poll);
+    let (store, slot) = (&lock.commons.store, lock.key.slot());
+    let latest = store.next_look(slot, answered, usual, heartbeat.is_some());
+    latest.min(answered + jitter + retry.min(place / 3))
 }
 
 /// A message came, which means that the lock was free then.

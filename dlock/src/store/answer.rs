@@ -1,7 +1,7 @@
-//! What comes back from a store.
+//! What comes back from a store, and how long to wait for it.
 
 use super::Origin;
-use crate::clock::BootInstant;
+use crate::clock::{BootInstant, Instant};
 use crate::protocol::Reply;
 
 /// A reply, and when its request left.
@@ -15,4 +15,22 @@ pub struct Answer {
     pub from: Origin,
     /// Whether an earlier request went out whose answer never came, so that the effect may be its.
     pub resent: bool,
+}
+
+/// Until when a batch of requests waits for its answers.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For a server that sends nothing.
+    pub(crate) until: Instant,
+    /// For a server that is slow, which shows in what it sends meanwhile.
+    pub(crate) latest: Instant,
+}
+
+impl From<Instant> for Patience {
+    fn from(until: Instant) -> Self {
+        Self {
+            until,
+            latest: until,
+        }
+    }
 }

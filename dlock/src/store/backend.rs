@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use super::redis::{self, RedisStore, ScriptLoad};
 use super::site::{site, sites};
-use super::{Answer, Listening, MemoryStore, QuorumStore, Site, Timeouts, Trust, Wakeups};
+use super::{
+    Answer, Listening, MemoryStore, Patience, QuorumStore, Site, Timeouts, Trust, Wakeups,
+};
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
@@ -144,13 +146,21 @@ impl Store {
         }
     }
 
+    /// How long a waiter that is answered now may pause before it looks again, where that differs.
+    pub(crate) fn longest_pause(&self, slot: Slot) -> Option<Duration> {
+        match self {
+            Self::Redis(store) => store.longest_pause(slot),
+            Self::Memory(..) | Self::Quorum(_) => None,
+        }
+    }
+
     /// Carries out operations of one node in one go, and tells of each by its place in the batch when it has come to an
     /// end. Failures mean that the outcome is unknown.
     pub(crate) async fn call_batch(
         &self,
         node: NodeId,
         batch: &[(LockKey, Op)],
-        deadline: Instant,
+        patience: impl Into<Patience>,
         mut tell: impl FnMut(usize, Result<Answer, Error>),
     ) {
         let mut tell = |index: usize, answer: Result<Answer, Error>| {
@@ -166,9 +176,9 @@ impl Store {
                 }
             }
             (Self::Redis(store), NodeId::Redis(node)) => {
-                store.call_batch(node, batch, deadline, tell).await;
+                store.call_batch(node, batch, patience, tell).await;
             }
-            (Self::Quorum(store), _) => store.call_batch(batch, deadline, tell).await,
+            (Self::Quorum(store), _) => store.call_batch(batch, patience.into().until, tell).await,
             (Self::Redis(_), _) => unreachable!("nodes come from this store"),
         }
     }

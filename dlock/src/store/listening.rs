@@ -35,6 +35,14 @@ impl Listening {
         }
     }
 
+    /// Whether the waiter will be woken when wake-ups can arrive.
+    pub(crate) fn is_pending(&self) -> bool {
+        match self {
+            Self::Memory(_) | Self::Quorum => false,
+            Self::Redis(listening) => listening.is_pending(),
+        }
+    }
+
     /// The lock became free, and a wake-up came, or did not.
     pub(crate) fn note(&self, told: bool) {
         if let Self::Redis(listening) = self {

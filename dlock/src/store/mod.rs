@@ -14,6 +14,7 @@ mod timeouts;
 mod wakeups;
 
 pub use answer::Answer;
+pub(crate) use answer::Patience;
 pub(crate) use backend::{NodeId, Store};
 pub use endpoint::Endpoint;
 pub(crate) use listening::Listening;

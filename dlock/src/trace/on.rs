@@ -80,7 +80,7 @@ pub(crate) fn unheard(user: &str) {
     warn!(
         target: "dlock",
         user,
-        "this user may not use sharded channels (SPUBLISH, SSUBSCRIBE), so waiters find out by looking, up to 300 ms \
+        "this user may not use sharded channels (SPUBLISH, SSUBSCRIBE), so waiters find out by looking, up to a second \
          late; grant what SECURITY.md says"
     );
 }

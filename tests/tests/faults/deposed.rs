@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use dlock::{RwLock, WriteGuard};
 use dlock_tests::{
-    ClusterOptions, RedisCluster, ServerOptions, builder, scaled, sharded_channels, slot_of_lock,
-    unique_prefix, wait_until, wait_waiters,
+    ClusterOptions, RedisCluster, ServerOptions, Worker, builder, scaled, sharded_channels,
+    slot_of_lock, unique_prefix, wait_until, wait_waiters,
 };
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 
 const SOON: Duration = Duration::from_secs(20);
+
+const LEASE: Duration = Duration::from_secs(30);
 
 /// Who asks only after the failover.
 const LATER: usize = 4;
@@ -17,9 +19,7 @@ const LATER: usize = 4;
 /// Longer than a waiter's place lasts by itself.
 const NODE_TIMEOUT_MS: &str = "4000";
 
-/// In how many rounds one of those must have got the lock, and how many rounds there are at most: the one who waited
-/// before asks as well.
-const ROUNDS: (usize, usize) = (2, 12);
+const ROUNDS: usize = 4;
 
 /// A waiter of before must not believe what the old master tells it when it goes on: the release that it had received
 /// was sent again to the new master, which has let somebody else in.
@@ -34,33 +34,34 @@ async fn a_master_that_goes_on_after_its_failover_lets_nobody_in() {
             cluster.node(number).query::<()>(&setting).await;
         }
     }
-    let (wanted, most) = ROUNDS;
-    let mut told = 0;
-    for _ in 0..most {
-        told += usize::from(round(&cluster).await);
-        if told == wanted {
-            return;
-        }
+    for _ in 0..ROUNDS {
+        round(&cluster).await;
     }
-    assert!(told > 0, "in {most} rounds the waiter of before came first");
 }
 
-/// One failover; whether somebody who asked later held the lock when the old master went on.
-async fn round(cluster: &RedisCluster) -> bool {
+/// One failover: somebody who asked later holds the lock when the old master goes on.
+async fn round(cluster: &RedisCluster) {
     let prefix = unique_prefix();
     let lock = async || lock(cluster, &prefix).await;
-    let (holder, waiter) = (lock().await, lock().await);
+    let (holder, other) = (lock().await, lock().await);
     let slot = slot_of_lock(&prefix, "one");
     // Who has met others sends releases that name those who wait.
     let guard = holder.write().await.expect("free");
-    let first = tokio::spawn(write(waiter.clone()));
+    let first = tokio::spawn(write(other));
     wait_waiters(&holder, 1).await;
     guard.release().await.expect("held to the end");
     let guard = first.await.expect("no panic");
     guard.release().await.expect("held to the end");
 
     let guard = holder.write().await.expect("free");
-    let mut waiting = tokio::spawn(write(waiter));
+    let arguments = [
+        "write".to_owned(),
+        format!("url={}", cluster.url()),
+        format!("prefix={prefix}"),
+        "lock=one".to_owned(),
+        format!("lease_ms={}", scaled(LEASE).as_millis()),
+    ];
+    let waiter = Worker::spawn(env!("CARGO_BIN_EXE_worker"), arguments);
     wait_waiters(&holder, 1).await;
     let mut later = JoinSet::new();
     let (sender, mut entered) = mpsc::unbounded_channel();
@@ -68,25 +69,25 @@ async fn round(cluster: &RedisCluster) -> bool {
     for _ in 0..LATER {
         clients.push(lock().await);
     }
+    let new = cluster.replicas_of(slot).await[0];
+    replicated(cluster, cluster.master_of(slot).await, new).await;
     let old = cluster.pause_master_of(slot).await;
+    // Awake, the waiter of before would come first.
+    waiter.pause();
     let release = tokio::spawn(guard.release());
+    // The old master has to go on while the place of before is alive there.
+    let takeover = ["CLUSTER", "FAILOVER", "TAKEOVER"];
+    cluster.node(new).query::<redis::Value>(&takeover).await;
     for lock in clients {
         let sender = sender.clone();
         later.spawn(async move { sender.send(write(lock).await).is_ok() });
     }
     drop(sender);
-    let somebody = timeout(scaled(SOON), async {
-        tokio::select! {
-            biased;
-            guard = entered.recv() => guard,
-            _ = &mut waiting => None,
-        }
-    });
-    let somebody: Option<WriteGuard> = somebody.await.expect("somebody gets the lock");
-    if somebody.is_some() {
-        // The waiter of before has reached the new master, as all others have. Until then it cannot know of it.
-        wait_waiters(&holder, LATER).await;
-    }
+    let guard = timeout(scaled(SOON), entered.recv()).await;
+    let guard = guard.expect("in time").expect("one of them gets the lock");
+    waiter.resume();
+    // The waiter of before has reached the new master, as all others have. Until then it cannot know of it.
+    wait_waiters(&holder, LATER).await;
     cluster.node(old).resume();
     // From then on it has carried out what had reached it, and told whom it would.
     wait_until(SOON, "the old master follows the new one", || async {
@@ -94,24 +95,32 @@ async fn round(cluster: &RedisCluster) -> bool {
         info.is_ok_and(|info| info.contains("role:slave"))
     })
     .await;
-    if let Some(guard) = &somebody {
-        assert!(
-            !waiting.is_finished() || guard.check().is_err(),
-            "two writers"
-        );
-        assert!(entered.try_recv().is_err(), "two writers");
-    }
-    let told = somebody.is_some();
-    drop(somebody);
-    waiting.abort();
+    let has_entered = waiter.output().contains("holding");
+    assert!(!has_entered || guard.check().is_err(), "two writers");
+    assert!(entered.try_recv().is_err(), "two writers");
+    drop(guard);
+    waiter.kill();
     later.shutdown().await;
     release.abort();
     cluster.wait_ok().await;
-    told
+}
+
+/// Waits until a replica has all that its master has: it may just have become one.
+async fn replicated(cluster: &RedisCluster, master: usize, replica: usize) {
+    let offset = async |node: usize| {
+        let info = cluster.node(node).info("replication").await.ok()?;
+        let line = |line: &str| line.strip_prefix("master_repl_offset:").map(str::to_owned);
+        info.lines().find_map(line)
+    };
+    wait_until(SOON, "the replica has everything", || async {
+        let written = offset(master).await;
+        written.is_some() && written == offset(replica).await
+    })
+    .await;
 }
 
 async fn lock(cluster: &RedisCluster, prefix: &str) -> RwLock {
-    let builder = builder(&cluster.url(), prefix).lease(scaled(Duration::from_secs(30)));
+    let builder = builder(&cluster.url(), prefix).lease(scaled(LEASE));
     let client = builder.build().await.expect("the cluster is up");
     client.rw_lock("one").expect("a valid name")
 }

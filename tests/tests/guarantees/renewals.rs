@@ -47,6 +47,42 @@ async fn what_was_granted_slowly_is_renewed_in_time() {
     guard.check().expect("renewed");
 }
 
+/// The server answers everything, and later than an answer may take.
+#[tokio::test]
+async fn a_server_that_becomes_slow_under_load_costs_no_lease() {
+    let proxy = FaultProxy::start(shared_server().await.addr());
+    let (lease, timeout) = (
+        scaled(Duration::from_secs(3)),
+        scaled(Duration::from_millis(400)),
+    );
+    let builder = builder(&proxy.url(), &unique_prefix());
+    let client = builder.lease(lease).response_timeout(timeout).build();
+    let client = client.await.expect("the server is up");
+    let mut guards = Vec::new();
+    for n in 0..20 {
+        let lock = client.rw_lock(format!("held{n}")).expect("a valid name");
+        guards.push(lock.write().await.expect("free"));
+    }
+    let others = client.clone();
+    let load = tokio::spawn(async move {
+        for n in 0_u64.. {
+            let lock = others.rw_lock(format!("other{n}")).expect("a valid name");
+            tokio::spawn(async move { lock.try_write().await });
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    // Never silent for long.
+    for step in 1..=8 {
+        proxy.delay(Direction::ToClient, timeout * step / 5);
+        tokio::time::sleep(timeout / 4).await;
+    }
+    tokio::time::sleep(2 * lease).await;
+    for guard in &guards {
+        guard.check().expect("renewed by answers that come late");
+    }
+    load.abort();
+}
+
 /// Their slot moves, and the node that it moves to says nothing.
 #[tokio::test]
 async fn locks_that_move_to_a_silent_node_stall_none_of_those_that_are_renewed_with_them() {

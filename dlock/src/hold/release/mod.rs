@@ -1,7 +1,9 @@
 //! Giving back what nobody waits for: dropped guards, cancelled acquires. For the keeper of the holds.
 
 mod farewell;
+mod later;
 mod op;
+mod outbox;
 mod pending;
 mod queue;
 mod task;

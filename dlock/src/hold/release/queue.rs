@@ -16,6 +16,10 @@ use crate::protocol::{HoldId, Op, Stray, validity};
 use crate::store::Store;
 use crate::tasks::Place;
 
+/// A hold that stays for longer is not released before its end: that is found at the next look of those who wait, and very
+/// many such holds would fill the memory.
+const FOLLOWED: Duration = Duration::from_secs(60);
+
 /// One release or abandon to deliver.
 #[derive(Debug)]
 pub(in crate::hold) struct Item {
@@ -97,7 +101,7 @@ impl Releases {
     }
 
     fn push(&self, key: LockKey, op: Op, lease: Duration, pending: Pending) {
-        self.follow_up(&key, &op, lease);
+        self.send_later(self.follow_up(&key, &op, lease));
         // The task that receives runs where nothing ends.
         let _ = self.sender.send(Item {
             key,
@@ -109,28 +113,53 @@ impl Releases {
         });
     }
 
-    /// A plain `SET` does not say until when it is valid: what a late copy of it may have taken for nobody is given back once
-    /// no more can come. (Not if the client has been shut down by then.)
-    pub(in crate::hold) fn follow_up(&self, key: &LockKey, op: &Op, lease: Duration) {
-        if key.kind() != Kind::Mutex {
-            return;
-        }
-        let (Op::Release { hold, stray, .. } | Op::Abandon { hold, stray }) = op else {
-            return;
+    /// What is to be sent later, if `op` is sent now. (Not if the client has been shut down by then.)
+    ///
+    /// A hold that stays for a while ends by itself, of which nobody is told: it is released before. And a plain `SET` does not
+    /// say until when it is valid: what a late copy of it may have taken for nobody is given back once no more can come.
+    pub(in crate::hold) fn follow_up(&self, key: &LockKey, op: &Op, lease: Duration) -> Vec<Item> {
+        let mut items = Vec::new();
+        let (hold, stays) = match op {
+            Op::Renew { hold, lease, .. } => (hold, *lease),
+            Op::Release { hold, .. } | Op::Abandon { hold, .. } => (hold, Duration::ZERO),
+            _ => return items,
         };
-        if *stray == Stray::None {
-            return;
+        let rest = stays.saturating_sub(op::SPARE);
+        if !rest.is_zero() && rest <= FOLLOWED {
+            let release = super::of_another(hold.clone(), lease);
+            items.push(later(key, release, rest, stays + lease));
         }
-        let _ = self.sender.send(Item {
-            key: key.clone(),
-            op: Op::Abandon {
+        let late = key.kind() == Kind::Mutex && op.stray() != Stray::None;
+        if late && stays < self.strays_for {
+            let abandon = Op::Abandon {
                 hold: hold.clone(),
                 stray: Stray::None,
-            },
-            until: BootInstant::now() + self.strays_for + lease,
-            due: Some(Instant::now() + self.strays_for),
-            _pending: None,
-            _queued: None,
-        });
+            };
+            items.push(later(
+                key,
+                abandon,
+                self.strays_for,
+                self.strays_for + lease,
+            ));
+        }
+        items
+    }
+
+    /// Has [`follow_up`](Self::follow_up) sent when it is due.
+    pub(in crate::hold) fn send_later(&self, items: Vec<Item>) {
+        for item in items {
+            let _ = self.sender.send(item);
+        }
+    }
+}
+
+fn later(key: &LockKey, op: Op, after: Duration, within: Duration) -> Item {
+    Item {
+        key: key.clone(),
+        op,
+        until: BootInstant::now() + within,
+        due: Some(Instant::now() + after),
+        _pending: None,
+        _queued: None,
     }
 }

@@ -1,21 +1,22 @@
 //! The task that delivers releases.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::later::Later;
+use super::outbox::Outbox;
 use super::queue::Item;
-use crate::clock::{BootInstant, Instant, sleep, sleep_until};
+use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::Error;
 use crate::metrics;
-use crate::random::{self, HashMap};
+use crate::random::HashMap;
 use crate::store::{Answer, NodeId, Store};
-use crate::tasks;
 
-/// Releases in one pipeline.
-const BATCH: usize = 256;
+/// How many are received at once.
+const SOME: usize = 256;
 
 pub(super) async fn run(
     mut receiver: UnboundedReceiver<Item>,
@@ -23,10 +24,14 @@ pub(super) async fn run(
     response_timeout: Duration,
 ) {
     let mut items = Vec::new();
-    // All of them wait equally long.
-    let mut later: VecDeque<(Instant, Item)> = VecDeque::new();
-    loop {
-        let due = later.front().map(|(due, _)| *due);
+    let mut later = Later::default();
+    // For each node by itself, so that a slow one holds up nobody else's releases.
+    let mut outboxes: HashMap<NodeId, Outbox> = HashMap::default();
+    let mut under_way = FuturesUnordered::new();
+    let mut is_open = true;
+    while is_open || !under_way.is_empty() || !outboxes.values().all(Outbox::is_empty) {
+        let rests = outboxes.values().filter_map(Outbox::due);
+        let due = later.due().into_iter().chain(rests).min();
         let next = async {
             match due {
                 Some(due) => sleep_until(due).await,
@@ -34,62 +39,82 @@ pub(super) async fn run(
             }
         };
         tokio::select! {
-            count = receiver.recv_many(&mut items, BATCH) => if count == 0 {
-                return;
-            },
+            count = receiver.recv_many(&mut items, SOME), if is_open => is_open = count > 0,
+            Some(outcome) = under_way.next() => {
+                let Outcome { node, unanswered, reached } = outcome;
+                let outbox = outboxes.entry(node).or_default();
+                outbox.ended(reached, unanswered.is_empty(), Instant::now());
+                items.extend(unanswered);
+            }
             () = next => {}
         }
-        for item in items.extract_if(.., |item| item.due.is_some()) {
-            later.extend(item.due.map(|due| (due, item)));
-        }
         let now = Instant::now();
-        while later.front().is_some_and(|(due, _)| *due <= now) {
-            items.extend(later.pop_front().map(|(_, item)| item));
+        for mut item in items.drain(..) {
+            match item.due.take() {
+                Some(due) if now < due => later.put(due, item),
+                _ => outboxes
+                    .entry(node_of(&store, &item))
+                    .or_default()
+                    .put(item),
+            }
         }
-        for (node, items) in by_node(&store, items.drain(..)) {
-            // A job for each node, so that a slow one holds up nobody else's releases.
-            tasks::spawn(deliver(Arc::clone(&store), node, items, response_timeout));
+        for item in later.take(now) {
+            outboxes
+                .entry(node_of(&store, &item))
+                .or_default()
+                .put(item);
         }
+        for (node, outbox) in &mut outboxes {
+            while let Some(batch) = outbox.batch(now) {
+                under_way.push(deliver(&store, *node, batch, response_timeout));
+            }
+        }
+        outboxes.retain(|_, outbox| !outbox.is_over(now));
     }
 }
 
-fn by_node(store: &Store, items: impl Iterator<Item = Item>) -> HashMap<NodeId, Vec<Item>> {
-    let mut groups: HashMap<NodeId, Vec<Item>> = HashMap::default();
-    for item in items {
-        let node = store.node_of(item.key.slot());
-        groups.entry(node).or_default().push(item);
-    }
-    groups
+fn node_of(store: &Store, item: &Item) -> NodeId {
+    store.node_of(item.key.slot())
 }
 
-/// Sends until answered, or until the lease has ended anyway.
-async fn deliver(store: Arc<Store>, node: NodeId, items: Vec<Item>, response_timeout: Duration) {
-    let mut groups = HashMap::from_iter([(node, items)]);
-    while !groups.is_empty() {
-        let mut unanswered = Vec::new();
-        for (node, items) in groups {
-            let batch: Vec<_> = items
-                .iter()
-                .map(|item| (item.key.clone(), item.op.clone()))
-                .collect();
-            let deadline = Instant::now() + response_timeout;
-            // What was delivered is settled at once.
-            let mut items: Vec<_> = items.into_iter().map(Some).collect();
-            let tell = |index: usize, answer: Result<Answer, Error>| {
-                if let Err(error) = &answer {
-                    metrics::failed(error);
-                }
-                let item = items[index].take();
-                let again =
-                    |item: &Item| BootInstant::now() < item.until && worth_another_try(&answer);
-                unanswered.extend(item.filter(again));
-            };
-            store.call_batch(node, &batch, deadline, tell).await;
+/// What came of a batch.
+struct Outcome {
+    node: NodeId,
+    /// To be sent again: their leases have not ended.
+    unanswered: Vec<Item>,
+    /// Whether the server has answered at all.
+    reached: bool,
+}
+
+/// Sends a batch once.
+async fn deliver(
+    store: &Store,
+    node: NodeId,
+    items: Vec<Item>,
+    response_timeout: Duration,
+) -> Outcome {
+    let batch: Vec<_> = items
+        .iter()
+        .map(|item| (item.key.clone(), item.op.clone()))
+        .collect();
+    let deadline = Instant::now() + response_timeout;
+    let (mut unanswered, mut reached) = (Vec::new(), false);
+    // What was delivered is settled at once.
+    let mut items: Vec<_> = items.into_iter().map(Some).collect();
+    let tell = |index: usize, answer: Result<Answer, Error>| {
+        match &answer {
+            Ok(_) => reached = true,
+            Err(error) => metrics::failed(error),
         }
-        groups = by_node(&store, unanswered.into_iter());
-        if !groups.is_empty() {
-            sleep(Duration::from_millis(random::u64(20..200))).await;
-        }
+        let item = items[index].take();
+        let again = |item: &Item| BootInstant::now() < item.until && worth_another_try(&answer);
+        unanswered.extend(item.filter(again));
+    };
+    store.call_batch(node, &batch, deadline, tell).await;
+    Outcome {
+        node,
+        unanswered,
+        reached,
     }
 }
 

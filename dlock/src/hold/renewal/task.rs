@@ -14,7 +14,7 @@ use crate::hold::Hold;
 use crate::metrics;
 use crate::protocol::{Extent, Op, Reply};
 use crate::random::HashMap;
-use crate::store::{Answer, NodeId, Store};
+use crate::store::{Answer, NodeId, Patience, Store};
 use crate::tasks;
 
 /// Renewals in one pipeline: enough to be cheap, few enough not to hold up other commands.
@@ -133,7 +133,12 @@ async fn renew_some(
             (hold.key.clone(), op)
         })
         .collect();
-    let deadline = Instant::now() + renewals.response_timeout;
+    let until = Instant::now() + renewals.response_timeout;
+    // Behind much else, an answer may take longer, and is of use for as long as a lease lasts.
+    let left = holds
+        .last()
+        .map(|hold| hold.deadline().since(BootInstant::now()));
+    let latest = until.max(Instant::now() + left.unwrap_or_default());
     let mut reached = false;
     let tell = |index: usize, answer: Result<Answer, Error>| {
         reached |= answer.is_ok();
@@ -141,7 +146,9 @@ async fn renew_some(
         settle(renewals, &holds[index], answer);
     };
     let to = sending.node();
-    store.call_batch(to, &batch, deadline, tell).await;
+    store
+        .call_batch(to, &batch, Patience { until, latest }, tell)
+        .await;
     if !reached {
         silent.store(true, Ordering::Relaxed);
     }

@@ -13,13 +13,12 @@
 //! node            one server, and the connection to it
 //! env  (url)      what all of one store share: settings, tasks, counters, signals
 //! wire            commands and answers; lua/ has the scripts
-//! address backoff leaves
+//! address leaves
 //! ```
 //!
 //! Only `wire` and `node` know the redis crate: the one its commands and values, the other its connections.
 
 mod address;
-mod backoff;
 mod call;
 mod env;
 mod node;

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::{ClientId, HoldId, Op};
 use crate::slot::Slot;
-use crate::store::Answer;
+use crate::store::{Answer, Patience};
 use crate::trace::unheard;
 
 /// Locks on Redis.
@@ -103,6 +103,12 @@ impl RedisStore {
         node.map_or(now + usual, |node| node.budget.next_look(now, usual, told))
     }
 
+    /// How long a waiter that is answered now may pause before it looks again, where that is known.
+    pub(crate) fn longest_pause(&self, slot: Slot) -> Option<Duration> {
+        let topology = self.servers.now();
+        Some(topology.node(slot)?.budget.longest_pause())
+    }
+
     /// Carries out operations on locks of one node in one pipeline, each tried once; those that the node sends
     /// elsewhere are followed there.
     ///
@@ -112,10 +118,11 @@ impl RedisStore {
         &self,
         node: NodeId,
         batch: &[(LockKey, Op)],
-        deadline: Instant,
+        patience: impl Into<Patience>,
         tell: impl FnMut(usize, Result<Answer, Error>),
     ) {
-        self.caller.call_batch(node, batch, deadline, tell).await;
+        let patience = patience.into();
+        self.caller.call_batch(node, batch, patience, tell).await;
     }
 
     /// Makes sure that a wake-up of this hold is heard; takes until `until` or the response timeout at

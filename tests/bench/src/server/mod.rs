@@ -3,4 +3,7 @@
 mod commands;
 mod site;
 
-pub(crate) use self::{commands::Commands, site::Site};
+pub(crate) use self::{
+    commands::Commands,
+    site::{Away, Site},
+};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock_tests::{ClusterOptions, RedisCluster, RedisServer};
+use dlock_tests::{ClusterOptions, Direction, FaultProxy, RedisCluster, RedisServer};
 
 use super::Commands;
 use crate::system::{Polling, Setup, Topology};
@@ -16,6 +16,19 @@ pub(crate) enum Site {
     Cluster(RedisCluster),
     /// Servers that know nothing of one another.
     Quorum(Vec<RedisServer>),
+    /// Independent servers, with a proxy in front of the first that can cut it off.
+    Shaky(Vec<RedisServer>, FaultProxy),
+}
+
+/// What one server of a quorum does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Away {
+    No,
+    Shutdown,
+    Hung,
+    Refusing,
+    /// Each answer takes 200 ms longer.
+    Slow,
 }
 
 impl Site {
@@ -36,6 +49,41 @@ impl Site {
         Self::Quorum(started)
     }
 
+    pub(crate) async fn shaky(servers: usize) -> Self {
+        let Self::Quorum(servers) = Self::quorum(servers).await else {
+            unreachable!("it is one");
+        };
+        let proxy = FaultProxy::start(servers[0].addr());
+        Self::Shaky(servers, proxy)
+    }
+
+    /// From now on the first server is away like this.
+    pub(crate) fn begin(&self, away: Away) {
+        let Self::Shaky(servers, proxy) = self else {
+            panic!("its servers are always there");
+        };
+        match away {
+            Away::No => {}
+            Away::Shutdown => servers[0].kill(),
+            Away::Hung => servers[0].pause(),
+            Away::Refusing => proxy.refuse(),
+            Away::Slow => proxy.delay(Direction::ToClient, Duration::from_millis(200)),
+        }
+    }
+
+    /// Ends what [`Self::begin`] began.
+    pub(crate) async fn end(&self, away: Away) {
+        let Self::Shaky(servers, proxy) = self else {
+            panic!("its servers are always there");
+        };
+        match away {
+            Away::No => {}
+            Away::Shutdown => servers[0].restart().await,
+            Away::Hung => servers[0].resume(),
+            Away::Refusing | Away::Slow => proxy.pass(),
+        }
+    }
+
     /// What to connect with, for holds of this lease.
     pub(crate) fn setup(&self, lease: Duration) -> Setup {
         let (url, topology) = match self {
@@ -43,6 +91,11 @@ impl Site {
             Self::Cluster(cluster) => (cluster.url(), Topology::Cluster),
             Self::Quorum(servers) => {
                 let urls: Vec<String> = servers.iter().map(RedisServer::url).collect();
+                (urls.join(","), Topology::Quorum)
+            }
+            Self::Shaky(servers, proxy) => {
+                let others = servers[1..].iter().map(RedisServer::url);
+                let urls: Vec<String> = std::iter::once(proxy.url()).chain(others).collect();
                 (urls.join(","), Topology::Quorum)
             }
         };
@@ -59,7 +112,7 @@ impl Site {
         match self {
             Self::Standalone(_) => system.to_string(),
             Self::Cluster(_) => format!("{system} (cluster)"),
-            Self::Quorum(_) => format!("{system} (quorum)"),
+            Self::Quorum(_) | Self::Shaky(..) => format!("{system} (quorum)"),
         }
     }
 
@@ -67,7 +120,7 @@ impl Site {
         match self {
             Self::Standalone(server) => vec![server],
             Self::Cluster(cluster) => (0..cluster.len()).map(|n| cluster.node(n)).collect(),
-            Self::Quorum(servers) => servers.iter().collect(),
+            Self::Quorum(servers) | Self::Shaky(servers, _) => servers.iter().collect(),
         }
     }
 

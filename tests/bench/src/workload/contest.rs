@@ -59,7 +59,7 @@ impl Contest<'_> {
     }
 
     /// This program, as one of the processes.
-    fn command(&self, site: &Site) -> Command {
+    pub(super) fn command(&self, site: &Site) -> Command {
         let setup = site.setup(self.lease);
         let own = std::env::current_exe().expect("this program has a path");
         let mut command = Command::new(own);
@@ -172,6 +172,34 @@ impl Contender {
     }
 }
 
+/// All processes of a contest.
+pub(super) struct Contenders(Vec<Contender>);
+
+impl Contenders {
+    /// Starts them with a program that keeps to what [`run_child`] does.
+    pub(super) async fn start(processes: usize, command: impl Fn() -> Command) -> Self {
+        let mut contenders = Vec::new();
+        for _ in 0..processes {
+            contenders.push(Contender::spawn(command()).await);
+        }
+        Self(contenders)
+    }
+
+    pub(super) async fn go(&mut self) {
+        for contender in &mut self.0 {
+            contender.go().await;
+        }
+    }
+
+    pub(super) async fn finish(self) -> Outcome {
+        let mut outcome = Outcome::default();
+        for contender in self.0 {
+            contender.finish(&mut outcome).await;
+        }
+        outcome
+    }
+}
+
 /// Runs the contest.
 pub(super) async fn run(contest: &Contest<'_>, site: &Site) -> Outcome {
     run_programs(contest.processes, || contest.command(site), site).await
@@ -183,18 +211,10 @@ pub(super) async fn run_programs(
     command: impl Fn() -> Command,
     site: &Site,
 ) -> Outcome {
-    let mut contenders = Vec::new();
-    for _ in 0..processes {
-        contenders.push(Contender::spawn(command()).await);
-    }
+    let mut contenders = Contenders::start(processes, command).await;
     let (cpu, commands) = (site.cpu().await, site.commands().await);
-    for contender in &mut contenders {
-        contender.go().await;
-    }
-    let mut outcome = Outcome::default();
-    for contender in contenders {
-        contender.finish(&mut outcome).await;
-    }
+    contenders.go().await;
+    let mut outcome = contenders.finish().await;
     outcome.server_cpu = site.cpu().await - cpu;
     outcome.commands = site.commands().await.since(&commands);
     site.flush().await;

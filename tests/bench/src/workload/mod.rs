@@ -25,7 +25,7 @@ use crate::{results::Results, server::Site, system::Kind};
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 18] = [
+pub(crate) const TITLES: [(&str, &str); 23] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -70,6 +70,20 @@ pub(crate) const TITLES: [(&str, &str); 18] = [
         "quorum-8",
         "a lock on most of five servers: one hot key, 8 processes, held 1 ms",
     ),
+    (
+        "away-none",
+        "the same with a proxy in front of one of the five, all there",
+    ),
+    ("away-shutdown", "the same with one of the five shut down"),
+    ("away-hung", "the same with one of the five stopped"),
+    (
+        "away-refusing",
+        "the same with one of the five refusing connections",
+    ),
+    (
+        "away-slow",
+        "the same with one of the five answering 200 ms later",
+    ),
     ("calls", "what the server spends on the scripts of w2"),
 ];
 
@@ -106,8 +120,8 @@ impl Lab {
 }
 
 /// All workloads, as they are asked for.
-pub(crate) const NAMES: [&str; 13] = [
-    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w13", "quorum",
+pub(crate) const NAMES: [&str; 14] = [
+    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w13", "quorum", "away",
 ];
 
 /// Runs the workloads called one of `only`, or all.
@@ -129,6 +143,7 @@ pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
             "w10" => growth::run(lab, results).await,
             "w13" => storm::run(lab, results).await,
             "quorum" => quorum::run(lab, results).await,
+            "away" => quorum::run_away(lab, results).await,
             _ => unreachable!("{name} is listed and not known"),
         }
     }

@@ -8,7 +8,7 @@ use super::{LEASE, Lab, contest};
 use crate::{
     measure::{Samples, count},
     results::Results,
-    server::Site,
+    server::{Away, Site},
     system::{Kind, Polling},
 };
 
@@ -58,6 +58,77 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     }
 }
 
+/// One hot key, with one of the servers away.
+pub(super) async fn run_away(lab: &Lab, results: &mut Results) {
+    let site = Site::shaky(SERVERS).await;
+    let lasts = Duration::from_millis(lab.pick(150, 4000, 10_000));
+    for _ in 0..lab.repeats {
+        for (workload, away) in [
+            ("away-none", Away::No),
+            ("away-shutdown", Away::Shutdown),
+            ("away-hung", Away::Hung),
+            ("away-refusing", Away::Refusing),
+            ("away-slow", Away::Slow),
+        ] {
+            let run = |kind| contest::Contest {
+                kind,
+                polling: Polling::Tuned,
+                processes: 8,
+                tasks: 1,
+                writes: 1000,
+                hold: Duration::from_millis(1),
+                think: Duration::ZERO,
+                lasts,
+                lease: LEASE,
+                workload: "away",
+            };
+            for kind in lab.chosen(&Kind::QUORUM) {
+                let contest = run(kind);
+                let outcome = beside(&contest, || contest.command(&site), &site, away).await;
+                add_waits(results, workload, kind.name(), &contest, &outcome);
+            }
+            if std::env::var_os(MODULES).is_some() {
+                let contest = run(Kind::Empty);
+                let outcome = beside(&contest, || node(&contest, &site), &site, away).await;
+                add_waits(results, workload, NODE, &contest, &outcome);
+            }
+        }
+    }
+}
+
+/// A contest whose processes have connected when the server goes away. It comes back after the time of the contest: some
+/// clients wait for it until then.
+async fn beside(
+    contest: &contest::Contest<'_>,
+    command: impl Fn() -> Command,
+    site: &Site,
+    away: Away,
+) -> contest::Outcome {
+    let mut contenders = contest::Contenders::start(contest.processes, command).await;
+    site.begin(away);
+    contenders.go().await;
+    tokio::time::sleep(contest.lasts).await;
+    site.end(away).await;
+    let outcome = contenders.finish().await;
+    site.flush().await;
+    outcome
+}
+
+fn add_waits(
+    results: &mut Results,
+    workload: &'static str,
+    label: &str,
+    contest: &contest::Contest<'_>,
+    outcome: &contest::Outcome,
+) {
+    let rate = outcome.acquisitions() / contest.lasts.as_secs_f64();
+    let mut add = |metric, unit, value| results.add(workload, label, metric, unit, value);
+    add("acquisitions", "1/s", rate);
+    add("wait p50", "ms", outcome.writes.median() / 1e3);
+    add("wait p99", "ms", outcome.writes.percentile(0.99) / 1e3);
+    add("wait max", "ms", outcome.writes.max() / 1e3);
+}
+
 /// The program that takes part for node-redlock.
 fn node(contest: &contest::Contest<'_>, site: &Site) -> Command {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("contestants/node-redlock.js");
@@ -76,13 +147,9 @@ fn add(
     contest: &contest::Contest<'_>,
     outcome: &contest::Outcome,
 ) {
+    add_waits(results, workload, label, contest, outcome);
     let all = count(outcome.writes.len());
-    let rate = outcome.acquisitions() / contest.lasts.as_secs_f64();
     let mut add = |metric, unit, value| results.add(workload, label, metric, unit, value);
-    add("acquisitions", "1/s", rate);
-    add("wait p50", "ms", outcome.writes.median() / 1e3);
-    add("wait p99", "ms", outcome.writes.percentile(0.99) / 1e3);
-    add("wait max", "ms", outcome.writes.max() / 1e3);
     let shares: Samples = outcome.shares.iter().map(|share| count(*share)).collect();
     add("fewest of a process", "1", shares.percentile(0.0));
     add("most of a process", "1", shares.max());

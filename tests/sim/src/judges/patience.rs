@@ -6,8 +6,8 @@ use super::Judges;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::{Fault, Patience, Plan};
 
-/// How often waiters look by themselves: less often if requests take longer than the quickest, twice as long for each of these,
-/// but once a second.
+/// How often waiters look by themselves: at first, and then after half of what they have waited; less often if requests take
+/// longer than the quickest, twice as long for each of these; but once a second.
 const HEARTBEAT: Nanos = 300 * MS;
 const DOUBLED: Nanos = 2 * MS;
 const SLOWEST: Nanos = SECOND;
@@ -49,8 +49,10 @@ pub(super) struct Waits {
     waiting: BTreeMap<u64, (Nanos, Waiting)>,
     next: u64,
     free: Vec<Free>,
-    /// A heartbeat and a hand-over; and what is added to it for a mutex.
-    limit: Nanos,
+    /// By how much longer requests may take than the quickest.
+    longer: Nanos,
+    /// What is added to a heartbeat for a hand-over, and besides for a mutex.
+    hand_over: Nanos,
     more: Nanos,
 }
 
@@ -61,12 +63,11 @@ pub(super) fn place_left(plan: &Plan) -> Nanos {
     if moves { PLACE } else { 0 }
 }
 
-/// The longest time between two looks: requests differ by what the network does, and by how busy servers are.
-fn heartbeat(plan: &Plan) -> Nanos {
+/// Requests differ by what the network does, and by how busy servers are.
+fn longer(plan: &Plan) -> Nanos {
     let pace = plan.setup.pace;
     let spike = if pace.lost > 0 { pace.spike } else { 0 };
-    let longer = 2 * pace.jitter + spike + busy(plan);
-    (HEARTBEAT + HEARTBEAT * longer / DOUBLED).min(SLOWEST)
+    2 * pace.jitter + spike + busy(plan)
 }
 
 /// How long servers may be busy with what all tasks ask for once, and with the answers.
@@ -85,8 +86,22 @@ impl Waits {
             next: 0,
             free: vec![Free::default(); locks],
             more: MOMENT + place_left(plan),
-            limit: heartbeat(plan) + HEARTBEAT / 50 + 20 * MS + 10 * trip + lost + busy(plan),
+            longer: longer(plan),
+            hand_over: HEARTBEAT / 50 + 20 * MS + 10 * trip + lost + busy(plan),
         }
+    }
+
+    /// Since when anybody waits for one of the locks: who is first in line lets nobody else in before it looks.
+    fn first(&self, waiting: &Waiting) -> Nanos {
+        let all = self.waiting.values();
+        let same = all.filter(|(_, one)| one.locks.iter().any(|lock| waiting.locks.contains(lock)));
+        same.map(|(begun, _)| *begun).min().unwrap_or_default()
+    }
+
+    /// How long a lock may be free for a waiter that has waited for so long by then.
+    fn limit(&self, waited: Nanos) -> Nanos {
+        let usual = HEARTBEAT.max(waited / 2);
+        (usual + usual * self.longer / DOUBLED).min(SLOWEST) + self.hand_over
     }
 }
 
@@ -216,7 +231,11 @@ impl Judges {
                 .locks
                 .iter()
                 .any(|lock| self.homes[*lock].is_mutex());
-            if now > since + waits.limit + if mutex { waits.more } else { 0 } {
+            if now
+                > since
+                    + waits.limit(since - waits.first(waiting))
+                    + if mutex { waits.more } else { 0 }
+            {
                 let story = format!(
                     "{} waits, and could have had what it wants for {} ms",
                     waiting.name(),

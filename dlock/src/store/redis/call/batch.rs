@@ -10,26 +10,26 @@ use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::Op;
-use crate::store::Answer;
 use crate::store::redis::node::{DialFailure, Node, NodeId, Trouble, fatal};
 use crate::store::redis::wire::{Form, Keys, Pipeline, Refusal, Value, decode, unless_refused};
+use crate::store::{Answer, Patience};
 
 /// How many operations of a batch find their way alone at the same time.
 const ALONE: usize = 64;
 
 impl Caller {
     /// Tells of each by its place in the batch, as soon as it has an answer: one that is sent to a node which hangs holds
-    /// up none of the others.
+    /// up none of the others. A node that is only slow has until the latest moment.
     pub(crate) async fn call_batch(
         self: &Arc<Self>,
         node: NodeId,
         batch: &[(LockKey, Op)],
-        deadline: Instant,
+        patience: Patience,
         mut tell: impl FnMut(usize, Result<Answer, Error>),
     ) {
         let found = self.servers.now().by_id(node).cloned();
         let outcomes = match found {
-            Some(node) => self.pipeline(&node, batch, deadline).await,
+            Some(node) => self.pipeline(&node, batch, patience).await,
             // The node has left since the batch was put together.
             None => batch.iter().map(|_| None).collect(),
         };
@@ -43,7 +43,7 @@ impl Caller {
         let mut found = stream::iter(elsewhere)
             .map(|index| async move {
                 let (key, op) = &batch[index];
-                (index, self.call(key, op, deadline).await)
+                (index, self.call(key, op, patience.until).await)
             })
             .buffer_unordered(ALONE);
         while let Some((index, outcome)) = found.next().await {
@@ -56,10 +56,11 @@ impl Caller {
         self: &Arc<Self>,
         node: &Arc<Node>,
         batch: &[(LockKey, Op)],
-        deadline: Instant,
+        patience: Patience,
     ) -> Vec<Option<Result<Answer, Error>>> {
         let all = |error: Error| batch.iter().map(|_| Some(Err(error.clone()))).collect();
-        let mut session = match node.connected(deadline).await {
+        let left = self.servers.until(|all| all.by_id(node.id()).is_none());
+        let mut session = match self.connected_to(node, patience.until, left).await {
             Ok(session) => session,
             Err(DialFailure::Fatal(error)) => return all(error),
             Err(DialFailure::Trouble(trouble)) => {
@@ -75,8 +76,13 @@ impl Caller {
             forms.push(form);
             pipeline.add_command(self.compose((form, Keys::All), key, op, (node, false), sent_at));
         }
-        let until = deadline.min(sent + self.env.options.response_timeout);
-        match session.connection.request_all(&pipeline, until).await {
+        // Counted from here, so that a connection that came late leaves time for answers.
+        let until = patience
+            .latest
+            .min(sent + self.env.options.response_timeout);
+        let connection = &mut session.connection;
+        let replies = connection.request_all_patiently(&pipeline, until, patience.latest);
+        match replies.await {
             Ok(values) => {
                 node.answered();
                 let items = batch.iter().zip(forms.into_iter().zip(values));

@@ -1,22 +1,28 @@
 //! The ordinary call: one request, one answer.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::crowds::Crowds;
 use super::entry::Entry;
 use super::exchange::{Exchange, answered, wants_another};
 use super::route::Route;
-use crate::clock::{BootInstant, Instant};
+use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::{Op, validity};
 use crate::store::Answer;
 use crate::store::redis::env::Env;
-use crate::store::redis::node::Node;
+use crate::store::redis::node::{DialFailure, Node, Session, Trouble};
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
     Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, is_granted, notes, tells_of_line,
 };
+
+/// How long the connection to a server may take before the others are asked whether it still has its slots.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Sends operations to the servers.
 #[derive(Debug)]
@@ -93,6 +99,30 @@ impl Caller {
         };
         let route = Route::new(self, key, op, form, deadline);
         Box::pin(route.follow(first)).await
+    }
+
+    /// The connection to a node, once there is one, unless another node is wanted by then.
+    pub(super) async fn connected_to(
+        &self,
+        node: &Arc<Node>,
+        deadline: Instant,
+        elsewhere: impl Future<Output = ()>,
+    ) -> Result<Session, DialFailure> {
+        if let Some(session) = node.session() {
+            return Ok(session);
+        }
+        // One request is enough: surveys go on for as long as callers wait.
+        let look_around = async {
+            sleep(PATIENCE).await;
+            self.env.refresh.request();
+            pending::<Infallible>().await
+        };
+        tokio::select! {
+            biased;
+            connected = node.connected_at_last(deadline) => connected,
+            () = elsewhere => Err(Trouble::Connecting(node.address().clone()).into()),
+            never = look_around => match never {},
+        }
     }
 
     /// Does what an answer asks for besides. While there is a line at a mutex, its clients ask by the script, which knows of the

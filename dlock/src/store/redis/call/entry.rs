@@ -3,7 +3,7 @@
 use crate::clock::Instant;
 use crate::protocol::Op;
 use crate::store::redis::node::{NoAnswer, Node, Permit, Unsent};
-use crate::store::redis::wire::Value;
+use crate::store::redis::wire::{Value, is_of_all, refusal};
 
 /// The right to send a request to a node: acquires share a budget, all else goes first.
 #[must_use = "dropping it lets another one send"]
@@ -28,21 +28,23 @@ impl<'n> Entry<'n> {
         node: &'n Node,
         op: &Op,
         deadline: Instant,
-        still_wanted: impl Fn() -> bool,
+        elsewhere: impl Future<Output = ()>,
     ) -> Result<Self, Unsent> {
         if !Self::is_counted(op) {
             return Ok(Self(None));
         }
-        let permit = node.budget.enter(deadline, still_wanted).await?;
+        let permit = node.budget.enter(deadline, elsewhere).await?;
         Ok(Self(Some(permit)))
     }
 
     /// The request that left then has come to its end.
     pub(super) fn ended(self, sent: Instant, result: &Result<Value, NoAnswer>) {
-        if let Some(permit) = self.0
-            && matches!(result, Ok(_) | Err(NoAnswer::Silence))
-        {
-            permit.ended(sent, result.is_ok());
+        let Some(permit) = self.0 else { return };
+        let refusal = result.as_ref().ok().and_then(refusal);
+        match (refusal.filter(|error| is_of_all(error)), result) {
+            (Some(error), _) => permit.refused(error),
+            (None, Ok(_) | Err(NoAnswer::Silence)) => permit.ended(sent, result.is_ok()),
+            (None, Err(_)) => {}
         }
     }
 }

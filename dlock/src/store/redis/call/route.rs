@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::caller::Caller;
 use super::entry::Entry;
 use super::exchange::Exchange;
+use crate::backoff::Backoff;
 use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::{Error, ErrorKind, Step};
 use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::Answer;
-use crate::store::redis::backoff::Backoff;
-use crate::store::redis::node::{DialFailure, Node, Trouble, Unsent};
+use crate::store::redis::node::{DialFailure, Node, Session, Trouble, Unsent};
 use crate::store::redis::wire::{Form, Keys, Preface};
 
 /// The way of one operation that was not answered at once.
@@ -99,7 +99,11 @@ impl<'a> Route<'a> {
         let next = if Entry::is_counted(self.op) {
             let (topology, slot) = (self.caller.servers.now(), self.key.slot());
             let node = topology.node(slot);
-            node.map_or(now + usual, |node| node.budget.next_look(now, usual, false))
+            node.map_or(now + usual, |node| {
+                let next = || node.budget.next_look(now, usual, false);
+                let next_try = node.budget.next_try();
+                next_try.filter(|at| now < *at).unwrap_or_else(next)
+            })
         } else {
             now + usual
         };
@@ -117,27 +121,34 @@ impl<'a> Route<'a> {
             self.caller.env.refresh.request();
             return Err(None);
         };
-        let slot = self.key.slot();
-        let owner = || asking || self.caller.servers.node_of(slot) == node.id();
-        let was_owner = owner();
-        let wanted = || !was_owner || owner();
-        let entry = match Entry::at(&node, self.op, self.deadline, wanted).await {
+        let (servers, slot, id) = (&self.caller.servers, self.key.slot(), node.id());
+        let owner = servers.node_of(slot);
+        let is_owner = !asking && owner == id;
+        // Where a redirect points is wanted whatever the topology says, unless that changes.
+        let moved = async || {
+            let elsewhere = |now| now != owner && now != id;
+            servers.until(|all| elsewhere(all.node_id(slot))).await;
+        };
+        if is_owner {
+            // Before the budget: what waits for a connection is not under way.
+            let connected = self.caller.connected_to(&node, self.deadline, moved());
+            let connected = connected.await;
+            self.connected(connected)?;
+        }
+        let entry = match Entry::at(&node, self.op, self.deadline, moved()).await {
             Ok(entry) => entry,
             Err(Unsent::Elsewhere) => return Err(None),
             Err(Unsent::Late) => {
-                self.note(Trouble::Crowd(node.address().clone()));
+                let at = node.address().clone();
+                self.note(match node.budget.refusal() {
+                    Some(error) => Trouble::Refused(at, error),
+                    None => Trouble::Crowd(at),
+                });
                 return Err(None);
             }
         };
-        let mut session = match node.connected(self.deadline).await {
-            Ok(session) => session,
-            Err(DialFailure::Fatal(error)) => return Err(Some(error)),
-            Err(DialFailure::Trouble(trouble)) => {
-                self.note(trouble);
-                self.caller.env.refresh.request();
-                return Err(None);
-            }
-        };
+        let connected = node.connected(self.deadline).await;
+        let mut session = self.connected(connected)?;
         let (sent, sent_at) = (Instant::now(), BootInstant::now());
         let to = (&*node, asking);
         let form = if std::mem::take(&mut self.as_text) {
@@ -166,6 +177,21 @@ impl<'a> Route<'a> {
             sent,
             sent_at,
             result,
+        })
+    }
+
+    /// What comes of the wait for a connection.
+    fn connected(
+        &mut self,
+        outcome: Result<Session, DialFailure>,
+    ) -> Result<Session, Option<Error>> {
+        outcome.map_err(|failure| match failure {
+            DialFailure::Fatal(error) => Some(error),
+            DialFailure::Trouble(trouble) => {
+                self.note(trouble);
+                self.caller.env.refresh.request();
+                None
+            }
         })
     }
 

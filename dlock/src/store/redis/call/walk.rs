@@ -44,15 +44,10 @@ impl Caller {
     }
 
     async fn ask(&self, node: &Arc<Node>, cmd: &Cmd, deadline: Instant) -> Result<Value, Error> {
-        let mut session = loop {
-            match node.connected(deadline).await {
-                Ok(session) => break session,
-                Err(DialFailure::Fatal(error)) => return Err(error),
-                Err(DialFailure::Trouble(trouble)) if Instant::now() >= deadline => {
-                    return Err(trouble.into_error());
-                }
-                Err(DialFailure::Trouble(_)) => {}
-            }
+        let mut session = match node.connected_at_last(deadline).await {
+            Ok(session) => session,
+            Err(DialFailure::Fatal(error)) => return Err(error),
+            Err(DialFailure::Trouble(trouble)) => return Err(trouble.into_error()),
         };
         let sent = Instant::now();
         let until = deadline.min(sent + self.env.options.response_timeout);

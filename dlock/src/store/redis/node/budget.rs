@@ -1,24 +1,26 @@
 //! How many acquires are under way to one server. Renewals, releases and what else ends something are not counted: they
 //! never wait here, and the server's queue in front of them stays short.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::pace::Pace;
-use super::round_trips::RoundTrips;
+use super::admission::{State, Ticket, Waiter};
+use super::pace;
+use super::refused::Refused;
 use crate::clock::{Instant, timeout_at};
 use crate::metrics;
+use crate::store::redis::wire::ServerError;
 
-/// How often a request that waits looks whether it still wants this server.
+/// How often a request that waits looks whether those before it have come to stand still; more seldom, the more wait, and
+/// at most.
 const LOOK: Duration = Duration::from_millis(250);
-
-/// For how long a request counts that may be sent and has not been. Its future may stand still.
-const CLAIM: Duration = Duration::from_millis(100);
+const MANY: usize = 16;
+const SELDOM: Duration = Duration::from_secs(2);
 
 /// The acquires to one server: so many as it answers in time are under way, the others wait in order.
 ///
@@ -28,36 +30,6 @@ pub(crate) struct Budget {
     state: Mutex<State>,
     /// How long an answer may take.
     longest: Duration,
-}
-
-#[derive(Default)]
-struct State {
-    /// The requests that are under way, in the order in which they were admitted, and until when they count.
-    under_way: BTreeMap<u64, Instant>,
-    admitted: u64,
-    /// None of them counts until an earlier time.
-    earliest: Option<Instant>,
-    /// The last one that was answered, and when.
-    answered: Option<(u64, Instant)>,
-    waiting: VecDeque<Arc<Ticket>>,
-    /// How many of those do not wait any more.
-    gone: usize,
-    round_trips: RoundTrips,
-    pace: Pace,
-}
-
-/// A request that waits for its permit.
-struct Ticket {
-    state: Mutex<Waiter>,
-    changed: Notify,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waiter {
-    Waits,
-    /// May send. Counted as under way already.
-    Admitted(u64),
-    Gone,
 }
 
 /// Why a request is not sent.
@@ -88,31 +60,48 @@ impl Budget {
         })
     }
 
-    /// Sends once it is its turn.
+    /// Sends once it is its turn, unless another server is wanted by then.
     pub(crate) async fn enter(
         &self,
         deadline: Instant,
-        still_wanted: impl Fn() -> bool,
+        elsewhere: impl Future<Output = ()>,
     ) -> Result<Permit<'_>, Unsent> {
         if let Some(permit) = self.try_enter() {
             return Ok(permit);
         }
         let place = self.queue();
+        let mut elsewhere = pin!(elsewhere);
         loop {
-            let look = deadline.min(Instant::now() + LOOK);
+            let look = deadline.min(self.look(&place));
             // Dropped is only the wait for a notice, which is kept.
-            let _ = timeout_at(look, place.ticket.changed.notified()).await;
+            tokio::select! {
+                biased;
+                () = &mut elsewhere => return Err(Unsent::Elsewhere),
+                _ = timeout_at(look, place.ticket.changed.notified()) => {}
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Err(Unsent::Late);
+            }
             // Those before it may have come to stand still.
-            self.state.lock().admit(Instant::now());
+            self.state.lock().admit(now);
             if let Some(permit) = place.take() {
                 return Ok(permit);
             }
-            if !still_wanted() {
-                return Err(Unsent::Elsewhere);
-            }
-            if Instant::now() >= deadline {
-                return Err(Unsent::Late);
-            }
+        }
+    }
+
+    fn look(&self, place: &Place<'_>) -> Instant {
+        let state = self.state.lock();
+        let times = u32::try_from(1 + state.waiting.len() / MANY).unwrap_or(u32::MAX);
+        let now = Instant::now();
+        let usual = now + LOOK.saturating_mul(times).min(SELDOM);
+        let first = state.waiting.front();
+        let is_first = first.is_some_and(|first| Arc::ptr_eq(first, &place.ticket));
+        match &state.refused {
+            // The first one tries, unless another does already.
+            Some(refused) if is_first && now < refused.next_try => usual.min(refused.next_try),
+            _ => usual,
         }
     }
 
@@ -140,83 +129,22 @@ impl Budget {
         let excess = state.round_trips.excess();
         state.pace.next_look(now, usual, told, excess)
     }
-}
 
-impl State {
-    fn is_full(&self) -> bool {
-        self.under_way.len() >= self.round_trips.limit()
+    /// When one of all those that want something may try again, while the server refuses everybody.
+    pub(crate) fn next_try(&self) -> Option<Instant> {
+        let state = self.state.lock();
+        state.refused.as_ref().map(|refused| refused.next_try)
     }
 
-    /// Whether another one may be under way.
-    fn has_room(&mut self, now: Instant) -> bool {
-        if self.is_full() && self.earliest.is_some_and(|earliest| earliest <= now) {
-            self.under_way.retain(|_, until| *until > now);
-            self.earliest = self.under_way.values().min().copied();
-        }
-        !self.is_full()
+    /// What the server says while it refuses everybody.
+    pub(crate) fn refusal(&self) -> Option<ServerError> {
+        let state = self.state.lock();
+        state.refused.as_ref().map(|refused| refused.said.clone())
     }
 
-    /// Counts a request as under way, and numbers it.
-    fn count(&mut self, until: Instant) -> u64 {
-        self.admitted += 1;
-        self.count_as(self.admitted, until);
-        self.admitted
-    }
-
-    fn count_as(&mut self, number: u64, until: Instant) {
-        self.under_way.insert(number, until);
-        self.earliest = Some(self.earliest.map_or(until, |earliest| earliest.min(until)));
-    }
-
-    /// One less is under way.
-    fn leave(&mut self, number: u64, now: Instant) {
-        self.under_way.remove(&number);
-        self.admit(now);
-    }
-
-    fn admit(&mut self, now: Instant) {
-        while !self.waiting.is_empty() && self.has_room(now) {
-            let Some(first) = self.waiting.pop_front() else {
-                return;
-            };
-            let mut waiter = first.state.lock();
-            if *waiter == Waiter::Waits {
-                *waiter = Waiter::Admitted(self.count(now + CLAIM));
-                first.changed.notify_one();
-            } else {
-                self.gone -= 1;
-            }
-        }
-    }
-
-    /// The server has answered a request, and those before it.
-    fn answered(&mut self, number: u64, now: Instant) {
-        if self.answered.is_none_or(|(last, _)| last < number) {
-            self.answered = Some((number, now));
-            while let Some(first) = self.under_way.first_entry()
-                && *first.key() < number
-            {
-                first.remove();
-            }
-        }
-    }
-
-    /// When a request had an answer whose future is polled now.
-    fn answered_at(&self, number: u64, sent: Instant, now: Instant) -> Instant {
-        match self.answered {
-            Some((last, at)) if number < last && at > sent => at,
-            _ => now,
-        }
-    }
-
-    /// One of those in the queue does not wait any more.
-    fn forget_one(&mut self) {
-        self.gone += 1;
-        if self.gone > 32 && self.gone * 2 > self.waiting.len() {
-            self.waiting
-                .retain(|ticket| *ticket.state.lock() == Waiter::Waits);
-            self.gone = 0;
-        }
+    /// How long a waiter that is answered now may pause.
+    pub(crate) fn longest_pause(&self) -> Duration {
+        pace::longest(self.state.lock().round_trips.excess())
     }
 }
 
@@ -270,15 +198,34 @@ impl Permit<'_> {
     pub(crate) fn ended(self, sent: Instant, is_answered: bool) {
         let now = Instant::now();
         let mut state = self.budget.state.lock();
-        let all = state.is_full() || !state.waiting.is_empty();
+        let all = state.is_full(now) || !state.waiting.is_empty();
         let answered_at = state.answered_at(self.number, sent, now);
-        if answered_at - sent <= self.budget.longest {
-            state.round_trips.took(answered_at - sent, now, all);
+        let took = answered_at - sent;
+        if took <= self.budget.longest {
+            if is_answered {
+                state.round_trips.took(took, now, all);
+            } else {
+                state.round_trips.waited(took, now, all);
+            }
         }
         if is_answered {
             state.answered(self.number, now);
+            state.refused = None;
         }
         state.leave(self.number, now);
+        drop(state);
+        std::mem::forget(self);
+    }
+
+    /// The server has refused the request, as it does all others.
+    pub(crate) fn refused(self, said: &ServerError) {
+        let now = Instant::now();
+        let mut state = self.budget.state.lock();
+        state.answered(self.number, now);
+        state.refused = Some(Refused::again(state.refused.take(), said, now));
+        state.round_trips.begin();
+        state.leave(self.number, now);
+        state.wake_first();
         drop(state);
         std::mem::forget(self);
     }
@@ -304,6 +251,7 @@ impl fmt::Debug for Budget {
 
 #[cfg(test)]
 mod tests {
+    use std::future::{Pending, pending, ready};
     use std::pin::pin;
     use std::time::Duration;
 
@@ -311,6 +259,7 @@ mod tests {
 
     use super::{Budget, Permit, Unsent};
     use crate::clock::Instant;
+    use crate::store::redis::wire::refusal;
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -318,8 +267,8 @@ mod tests {
         Instant::now() + Duration::from_secs(30)
     }
 
-    fn always() -> bool {
-        true
+    fn nowhere() -> Pending<()> {
+        pending()
     }
 
     fn fill_some(budget: &Budget, count: usize) -> Vec<Permit<'_>> {
@@ -335,9 +284,9 @@ mod tests {
     async fn those_who_wait_send_in_order_and_no_place_is_lost() {
         let budget = Budget::new(LONG);
         let mut permits = fill(&budget);
-        let mut first = Box::pin(budget.enter(soon(), always));
-        let mut second = Box::pin(budget.enter(soon(), always));
-        let mut third = Box::pin(budget.enter(soon(), always));
+        let mut first = Box::pin(budget.enter(soon(), nowhere()));
+        let mut second = Box::pin(budget.enter(soon(), nowhere()));
+        let mut third = Box::pin(budget.enter(soon(), nowhere()));
         for waiting in [&mut first, &mut second, &mut third] {
             assert!(waiting.now_or_never().is_none());
         }
@@ -375,8 +324,8 @@ mod tests {
     async fn a_request_that_does_not_take_its_turn_lets_the_next_one_send() {
         let budget = Budget::new(LONG);
         let mut permits = fill(&budget);
-        let mut still = Box::pin(budget.enter(soon(), always));
-        let mut next = Box::pin(budget.enter(soon(), always));
+        let mut still = Box::pin(budget.enter(soon(), nowhere()));
+        let mut next = Box::pin(budget.enter(soon(), nowhere()));
         assert!((&mut still).now_or_never().is_none());
         assert!((&mut next).now_or_never().is_none());
         permits.pop();
@@ -385,11 +334,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_server_that_refuses_everybody_is_tried_by_one_at_a_time_until_it_answers() {
+        let budget = Budget::new(LONG);
+        let answer = redis::parse_redis_value(b"-LOADING Redis is loading\r\n").expect("valid");
+        let loading = refusal(&answer).expect("one").clone();
+        let (first, second) = (fill_some(&budget, 1), fill_some(&budget, 1));
+        for permit in first.into_iter().chain(second) {
+            permit.refused(&loading);
+        }
+        assert!(budget.try_enter().is_none(), "it rests");
+        let probe = budget.enter(soon(), nowhere()).await.expect("sends");
+        assert!(budget.next_try().expect("refused") <= Instant::now());
+        assert!(budget.try_enter().is_none(), "one tries");
+        drop(probe);
+        // A try that was dropped says nothing of the server.
+        let probe = budget.enter(soon(), nowhere()).await.expect("sends");
+        assert_eq!(budget.refusal(), Some(loading));
+        probe.ended(Instant::now(), true);
+        assert!(budget.next_try().is_none() && fill(&budget).len() > 1);
+    }
+
+    #[tokio::test]
     async fn who_gives_up_in_numbers_leaves_nothing_behind() {
         let budget = Budget::new(LONG);
         let permits = fill(&budget);
         for _ in 0..1000 {
-            let mut waiting = pin!(budget.enter(soon(), always));
+            let mut waiting = pin!(budget.enter(soon(), nowhere()));
             assert!(waiting.as_mut().now_or_never().is_none());
         }
         assert!(budget.state.lock().waiting.len() < 100, "{budget:?}");
@@ -401,9 +371,9 @@ mod tests {
     async fn nobody_waits_beyond_its_time_or_for_a_server_that_it_does_not_want() {
         let budget = Budget::new(LONG);
         let _permits = fill(&budget);
-        let late = budget.enter(Instant::now(), always).await;
+        let late = budget.enter(Instant::now(), nowhere()).await;
         assert_eq!(late.err(), Some(Unsent::Late));
-        let elsewhere = budget.enter(soon(), || false).await;
+        let elsewhere = budget.enter(soon(), ready(())).await;
         assert_eq!(elsewhere.err(), Some(Unsent::Elsewhere));
     }
 }

@@ -78,6 +78,11 @@ impl Connection {
         })
     }
 
+    /// Whether the server has sent nothing for most of the time that an answer may take.
+    pub(super) fn is_silent(&self, longest: Duration) -> bool {
+        self.under_way.is_silent(longest)
+    }
+
     /// Whether a runtime of the user's drives it.
     pub(super) fn is_lent(&self) -> bool {
         self.is_lent
@@ -97,7 +102,7 @@ impl Connection {
     ) -> Result<Value, NoAnswer> {
         let entered = self.under_way.enter();
         let reply = pin!(self.multiplexed.send_packed_command(cmd));
-        answer(reply, &entered, self.is_lent, now, until).await
+        answer(reply, &entered, self.is_lent, now, until, until).await
     }
 
     /// Sends one command behind its preface. What that is answered does not matter.
@@ -120,6 +125,16 @@ impl Connection {
         self.request_replies(pipeline, pipeline.len(), until).await
     }
 
+    /// [`request_all`](Self::request_all), with more patience for a server that is slow: while it answers anything, until `latest`.
+    pub(crate) async fn request_all_patiently(
+        &mut self,
+        pipeline: &Pipeline,
+        until: Instant,
+        latest: Instant,
+    ) -> Result<Vec<Value>, NoAnswer> {
+        self.replies(pipeline, pipeline.len(), until, latest).await
+    }
+
     /// [`request_all`](Self::request_all), where so many replies come: what a server sends unasked about subscriptions counts
     /// as one.
     pub(crate) async fn request_replies(
@@ -128,9 +143,20 @@ impl Connection {
         count: usize,
         until: Instant,
     ) -> Result<Vec<Value>, NoAnswer> {
+        self.replies(pipeline, count, until, until).await
+    }
+
+    async fn replies(
+        &mut self,
+        pipeline: &Pipeline,
+        count: usize,
+        until: Instant,
+        latest: Instant,
+    ) -> Result<Vec<Value>, NoAnswer> {
         let entered = self.under_way.enter();
         let replies = pin!(self.multiplexed.send_packed_commands(pipeline, 0, count));
-        let values = answer(replies, &entered, self.is_lent, Instant::now(), until).await?;
+        let now = Instant::now();
+        let values = answer(replies, &entered, self.is_lent, now, until, latest).await?;
         if values.len() != count {
             return Err(NoAnswer::Io(RedisError::from((
                 ErrorKind::UnexpectedReturnType,
@@ -149,6 +175,7 @@ async fn answer<T>(
     is_lent: bool,
     now: Instant,
     until: Instant,
+    latest: Instant,
 ) -> Result<T, NoAnswer> {
     let first = if is_lent {
         until.min(now + STALLED)
@@ -160,7 +187,12 @@ async fn answer<T>(
         if !entered.is_seen() && first == now + STALLED {
             return Err(NoAnswer::Stalled);
         }
-        outcome = timeout_at(until, reply).await;
+        outcome = timeout_at(until, reply.as_mut()).await;
+    }
+    let longest = until - now;
+    while outcome.is_err() && !entered.is_silent(longest) && Instant::now() < latest {
+        let look = latest.min(Instant::now() + longest / 4);
+        outcome = timeout_at(look, reply.as_mut()).await;
     }
     match outcome {
         Ok(replies) => replies

@@ -10,9 +10,9 @@ use super::denial::login_error;
 use super::login::connect;
 use super::server::Node;
 use super::trouble::Trouble;
+use crate::backoff::Backoff;
 use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
-use crate::store::redis::backoff::Backoff;
 use crate::store::redis::wire::{Push, greeting, time};
 
 /// How much later than planned a dial may get to run.
@@ -26,7 +26,7 @@ pub(super) struct Dial {
     /// Which dial runs: one whose runtime stood still may come back when another has taken its place.
     number: u64,
     /// By when it will have said something new, if its runtime runs.
-    next_news: Option<Instant>,
+    pub(super) next_news: Option<Instant>,
     connected_before: bool,
     pub(super) failed: Option<DialFailure>,
 }
@@ -39,6 +39,11 @@ pub(super) struct Begun {
 }
 
 impl Dial {
+    /// Whether no further try will succeed.
+    pub(super) fn is_hopeless(&self) -> bool {
+        matches!(self.failed, Some(DialFailure::Fatal(_)))
+    }
+
     /// Somebody wants a connection: whether a dial has to start.
     pub(super) fn begin(&mut self, now: Instant) -> Option<Begun> {
         self.wanted = true;
@@ -62,6 +67,12 @@ pub(crate) enum DialFailure {
     Trouble(Trouble),
     /// Wrong password and the like.
     Fatal(Error),
+}
+
+impl From<Trouble> for DialFailure {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
 }
 
 /// Connecting, under way for as long as this lives.
@@ -143,9 +154,10 @@ impl Dialing {
 
     fn end_unless_wanted(&mut self) {
         let mut ended = false;
+        let is_awaited = self.node.is_awaited();
         self.update(|dial| {
-            dial.running = dial.wanted;
-            ended = !dial.wanted;
+            dial.running = dial.wanted || is_awaited;
+            ended = !dial.running;
         });
         self.ended |= ended;
     }
@@ -186,6 +198,8 @@ impl Drop for Dialing {
     fn drop(&mut self) {
         if !self.ended {
             self.update(|dial| dial.running = false);
+            // Those who wait for it start another one, or hear that the client is closed.
+            self.node.dial.send_modify(|_| {});
         }
     }
 }

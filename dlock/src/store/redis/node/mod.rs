@@ -3,6 +3,7 @@
 //! of `pubsub`. This is the only room that drives the redis crate's connections; it asks for a survey through `env`, and
 //! knows nothing of slots.
 
+mod admission;
 mod budget;
 mod connection;
 mod denial;
@@ -12,6 +13,7 @@ mod login;
 mod offer;
 mod pace;
 mod parts;
+mod refused;
 mod round_trips;
 mod server;
 mod server_time;

@@ -5,13 +5,13 @@ use std::time::Duration;
 use crate::clock::Instant;
 
 /// How many requests may be under way: at first, at the least, and at the most.
-const FIRST: f64 = 256.0;
-const LEAST: f64 = 32.0;
+const FIRST: f64 = 32.0;
+const LEAST: f64 = 4.0;
 const MOST: f64 = 4096.0;
 
 /// By how much the number grows in a round trip in which all were needed, and what is left of it after a slow one.
 const GROWTH: f64 = 16.0;
-const CUT: f64 = 0.7;
+const CUT: f64 = 0.5;
 
 /// A round trip is slow that takes this long, and this many times what the quickest took.
 const SLOW: Duration = Duration::from_millis(20);
@@ -61,16 +61,34 @@ impl RoundTrips {
             self.quickest = [Duration::MAX, self.quickest[0]];
         }
         self.quickest[0] = self.quickest[0].min(round_trip);
+        self.waited(round_trip, now, all);
+    }
+
+    /// A request was waited for in vain for so long, which does not say how quick the server can be.
+    pub(super) fn waited(&mut self, round_trip: Duration, now: Instant, all: bool) {
         self.smoothed = (self.smoothed * 7 + round_trip) / 8;
-        if round_trip >= SLOW && round_trip >= self.quickest() * TIMES {
-            // Once for all those that were under way together.
-            if self.cut_at.is_none_or(|cut| now - cut > round_trip) {
-                self.cut_at = Some(now);
-                self.limit = (self.limit * CUT).max(LEAST);
-            }
+        if self.is_slow(round_trip) {
+            self.cut(round_trip, now);
         } else if all {
             self.limit = (self.limit + GROWTH / self.limit).min(MOST);
         }
+    }
+
+    fn is_slow(&self, round_trip: Duration) -> bool {
+        round_trip >= SLOW && round_trip / TIMES >= self.quickest()
+    }
+
+    /// Once for all those that were under way together.
+    fn cut(&mut self, round_trip: Duration, now: Instant) {
+        if self.cut_at.is_none_or(|cut| now - cut > round_trip) {
+            self.cut_at = Some(now);
+            self.limit = (self.limit * CUT).max(LEAST);
+        }
+    }
+
+    /// Begins anew, with as few as possible.
+    pub(super) fn begin(&mut self) {
+        self.limit = LEAST;
     }
 
     fn quickest(&self) -> Duration {
@@ -101,17 +119,17 @@ mod tests {
             near.took(MS, now, false);
             far.took(50 * MS, now, false);
         }
-        assert_eq!(
-            (near.limit(), far.limit()),
-            (256, 256),
-            "all were not needed"
-        );
+        assert_eq!((near.limit(), far.limit()), (32, 32), "all were not needed");
+        for _ in 0..1000 {
+            // Requests that nobody waited for until their answers came.
+            far.waited(3 * MS, now, false);
+        }
         for _ in 0..10_000 {
             now += MS;
             near.took(100 * MS, now, true);
             far.took(100 * MS, now, true);
         }
-        assert!(near.limit() < 40, "{near:?}");
+        assert!(near.limit() < 8, "{near:?}");
         assert!(far.limit() > 400, "{far:?}");
         for _ in 0..10_000 {
             now += MS;
@@ -124,10 +142,10 @@ mod tests {
     fn those_that_were_under_way_together_cut_once() {
         let (mut trips, now) = (RoundTrips::default(), Instant::now());
         trips.took(MS, now, true);
-        for _ in 0..256 {
+        for _ in 0..32 {
             trips.took(500 * MS, now + 500 * MS, true);
         }
-        assert!(trips.limit() > 150, "{trips:?}");
+        assert_eq!(trips.limit(), 16, "{trips:?}");
         assert!(trips.excess() > 300 * MS, "{trips:?}");
     }
 }

@@ -37,6 +37,9 @@ impl NodeId {
 /// How long one caller waits for a connection before it looks at the topology again.
 const PATIENCE: Duration = Duration::from_millis(250);
 
+/// The least time between two looks for a connection without news.
+const LEAST: Duration = Duration::from_millis(10);
+
 /// A server.
 pub(crate) struct Node {
     id: NodeId,
@@ -95,7 +98,43 @@ impl Node {
         self.session.load().as_deref().cloned()
     }
 
-    /// The connection, made if need be; waits a moment for it, at most until `deadline`.
+    /// The connection, made if need be, once there is one; waits for it until `deadline`, whatever fails meanwhile. Very many
+    /// may wait: each looks only when there is news.
+    pub(crate) async fn connected_at_last(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<Session, DialFailure> {
+        let mut dial = self.dial.subscribe();
+        let mut has_news = false;
+        loop {
+            dial.mark_unchanged();
+            if let Some(session) = self.session() {
+                return Ok(session);
+            }
+            if !self.start_dialing() {
+                return Err(DialFailure::Fatal(Error::closed()));
+            }
+            let now = Instant::now();
+            let next_news = {
+                let dial = dial.borrow();
+                if now >= deadline || has_news && dial.is_hopeless() {
+                    return Err(self.why_not(&dial));
+                }
+                dial.next_news
+            };
+            // Without news by then, the dial's runtime stands still, and another one takes over.
+            let look = next_news.map_or(deadline, |due| due.max(now + LEAST));
+            has_news = timeout_at(deadline.min(look), dial.changed()).await.is_ok();
+        }
+    }
+
+    /// Whether callers wait for a connection.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.dial.receiver_count() > 0 && !self.is_connected()
+    }
+
+    /// The connection, made if need be; waits a moment for it, at most until `deadline`: for callers to which another server
+    /// may be of use as well.
     pub(crate) async fn connected(
         self: &Arc<Self>,
         deadline: Instant,
@@ -114,9 +153,14 @@ impl Node {
         if let Some(session) = self.session() {
             return Ok(session);
         }
-        let failed = dial.borrow().failed.clone();
+        let dial = dial.borrow();
+        Err(self.why_not(&dial))
+    }
+
+    /// Why there is no connection.
+    fn why_not(&self, dial: &Dial) -> DialFailure {
         let yet = || DialFailure::Trouble(Trouble::Connecting(self.address.clone()));
-        Err(failed.unwrap_or_else(yet))
+        dial.failed.clone().unwrap_or_else(yet)
     }
 
     /// A request was answered.
@@ -168,8 +212,10 @@ impl Node {
             since => since,
         };
         self.silent_since.store(since, Ordering::Relaxed);
-        let limit = self.env.options.response_timeout.as_millis();
-        if u128::from((millis(Instant::now()) + 1).saturating_sub(since)) >= limit {
+        let longest = self.env.options.response_timeout;
+        let passed = u128::from((millis(Instant::now()) + 1).saturating_sub(since));
+        // A server that is slow answers no sooner on another connection, and what is under way would be lost.
+        if passed >= longest.as_millis() && session.connection.is_silent(longest) {
             self.lost(session.serial);
         }
     }

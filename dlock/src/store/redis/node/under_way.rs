@@ -3,6 +3,9 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::clock::Instant;
 
 /// From how many requests under way on, writing waits for more: fewer tasks have little to gain, and
 /// would pay with a turn through the scheduler.
@@ -19,13 +22,27 @@ const TURN: u64 = 1 << 32;
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnderWay(Arc<Traffic>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Traffic {
     /// The number of requests under way, and above it how often the connection's driver has run. One number, so that a
     /// request that counts itself learns the other on the way.
     requests: AtomicU64,
     /// Bytes read since the last whole reply or push.
     unfinished: AtomicUsize,
+    born: Instant,
+    /// When bytes came last, in ms after `born`.
+    heard: AtomicU64,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            requests: AtomicU64::new(0),
+            unfinished: AtomicUsize::new(0),
+            born: Instant::now(),
+            heard: AtomicU64::new(0),
+        }
+    }
 }
 
 impl UnderWay {
@@ -53,12 +70,21 @@ impl UnderWay {
 
     /// So many bytes have come; an error if that is no reply any more.
     pub(super) fn read(&self, bytes: usize) -> io::Result<()> {
+        let heard = u64::try_from(self.0.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.0.heard.store(heard, Ordering::Relaxed);
         let before = self.0.unfinished.fetch_add(bytes, Ordering::Relaxed);
         if before + bytes > LONGEST {
             let endless = "a reply goes on beyond 8 MB, which none for a lock does";
             return Err(io::Error::new(io::ErrorKind::InvalidData, endless));
         }
         Ok(())
+    }
+
+    /// Whether nothing has come for most of the time that an answer may take. A server that sends something is only slow: as
+    /// it answers in order, an answer is still to come.
+    pub(super) fn is_silent(&self, longest: Duration) -> bool {
+        let heard = Duration::from_millis(self.0.heard.load(Ordering::Relaxed));
+        self.0.born.elapsed().saturating_sub(heard) >= longest * 3 / 4
     }
 
     /// A reply or a push is complete.
@@ -82,6 +108,11 @@ impl Entered<'_> {
     /// Whether the driver has run since.
     pub(super) fn is_seen(&self) -> bool {
         self.under_way.0.requests.load(Ordering::Relaxed) / TURN != self.turns
+    }
+
+    /// Whether the server is, and not only slow.
+    pub(super) fn is_silent(&self, longest: Duration) -> bool {
+        self.under_way.is_silent(longest)
     }
 
     /// Its reply is complete.

@@ -64,6 +64,14 @@ impl Listening {
                 .is_some_and(|seat| !seat.pubsub.untold.has(&seat.key))
     }
 
+    /// Whether a subscription is under way. That it is live wakes the waiter.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.seat
+            .as_ref()
+            .is_some_and(|seat| seat.pubsub.channels.is_pending(&seat.name))
+    }
+
     /// The lock became free, and a wake-up came, or did not: who released it may not have the right to send one.
     pub fn note(&self, told: bool) {
         let Some(Seat { pubsub, key, .. }) = &self.seat else {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::hearing::PubSub;
 use super::jobs::{Job, Jobs};
 use super::subscriber::Subscriber;
+use crate::backoff::Backoff;
 use crate::clock::sleep;
-use crate::store::redis::backoff::Backoff;
 use crate::store::redis::node::Node;
 
 /// How often a quiet connection is tried.

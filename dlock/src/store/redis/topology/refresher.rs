@@ -7,16 +7,19 @@ use super::servers::Servers;
 use super::slots::Topology;
 use super::standalone;
 use super::survey::{STAGGER, ask_some};
+use crate::backoff::jitter;
 use crate::clock::{Instant, sleep, timeout};
 use crate::random;
 use crate::store::redis::address::Address;
-use crate::store::redis::backoff::jitter;
 use crate::store::redis::node::Node;
 use crate::store::redis::wire::View;
 use crate::tasks::Place;
 
-/// The least time between two surveys.
+/// The least time between two surveys. In a cluster the pause is as long as the last one took, up to half a second, so that
+/// clients of servers that are slow do not keep them busy with questions. (Outside of one, how soon a client leaves a server
+/// that is silent is part of the rules by which two masters are told apart: see `standalone.rs`.)
 const PAUSE: Duration = Duration::from_millis(100);
+const LONG_PAUSE: Duration = Duration::from_millis(500);
 
 /// The most time between two surveys, before jitter.
 const INTERVAL: Duration = Duration::from_secs(30);
@@ -37,15 +40,25 @@ impl Servers {
 async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
     let env = servers.env();
     loop {
-        // Either way it is time.
-        let _ = timeout(jitter(INTERVAL), env.refresh.wanted()).await;
+        // While callers wait for a server, another may be taking its place.
+        let is_urgent = servers.now().nodes().iter().any(|node| node.is_awaited());
+        if !is_urgent {
+            // Either way it is time.
+            let _ = timeout(jitter(INTERVAL), env.refresh.wanted()).await;
+        }
         for node in servers.topology().nodes() {
             node.move_home();
         }
+        let began = Instant::now();
         if refresh(&servers).await {
             changed();
         }
-        sleep(PAUSE).await;
+        let pause = if servers.is_cluster() {
+            jitter(began.elapsed().clamp(2 * PAUSE, LONG_PAUSE))
+        } else {
+            PAUSE
+        };
+        sleep(pause).await;
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
+use tokio::sync::watch;
 
 use super::bootstrap::first_topology;
 use super::slots::Topology;
@@ -19,6 +20,8 @@ pub(crate) struct Servers {
     env: Arc<Env>,
     topology: ArcSwap<Topology>,
     is_cluster: bool,
+    /// Tells whoever waits for a server that others may serve its slots now.
+    changes: watch::Sender<()>,
 }
 
 impl Servers {
@@ -29,6 +32,7 @@ impl Servers {
             env: Arc::clone(env),
             topology: ArcSwap::from_pointee(topology),
             is_cluster,
+            changes: watch::Sender::default(),
         }))
     }
 
@@ -50,10 +54,20 @@ impl Servers {
         &self.env
     }
 
+    /// Completes once the topology is as wanted.
+    pub(crate) async fn until(&self, is_wanted: impl Fn(&Topology) -> bool) {
+        // Before the first look, so that no change is missed.
+        let mut changes = self.changes.subscribe();
+        while !is_wanted(&self.topology.load()) {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// The node that serves a slot.
     pub(crate) fn node_of(&self, slot: Slot) -> NodeId {
-        let topology = self.topology.load();
-        topology.node(slot).map_or(NodeId::NOBODY, |node| node.id())
+        self.topology.load().node_id(slot)
     }
 
     /// The node at an address that a redirect named.
@@ -73,6 +87,7 @@ impl Servers {
         if differs {
             self.env.stats.topology_changes.count();
             self.topology.store(Arc::new(topology));
+            self.changes.send_replace(());
         }
         differs
     }

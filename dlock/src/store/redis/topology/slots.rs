@@ -57,6 +57,11 @@ impl Topology {
         self.nodes.get(index)
     }
 
+    /// The id of the node to ask about a slot.
+    pub(crate) fn node_id(&self, slot: Slot) -> NodeId {
+        self.node(slot).map_or(NodeId::NOBODY, |node| node.id())
+    }
+
     pub(crate) fn by_id(&self, id: NodeId) -> Option<&Arc<Node>> {
         self.nodes.iter().find(|node| node.id() == id)
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures_util::future::{Either, join_all, select};
 
 use super::survey::{AskFailure, ask};
+use crate::backoff::Backoff;
 use crate::clock::{Instant, sleep};
 use crate::error::{Error, ErrorKind};
-use crate::store::redis::backoff::Backoff;
 use crate::store::redis::node::{Node, Trouble};
 use crate::store::redis::wire::View;
 

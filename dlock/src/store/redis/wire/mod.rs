@@ -37,7 +37,9 @@ pub(super) use publish::{
     Offer, PublishMode, publish_all, try_publishing, try_publishing_by_script,
 };
 pub(super) use push::Push;
-pub(super) use refusal::{Refusal, Said, is_denied, is_for_later, refusal, unless_refused};
+pub(super) use refusal::{
+    Refusal, Said, is_denied, is_for_later, is_of_all, refusal, unless_refused,
+};
 pub(super) use request::{Form, Preface, command};
 pub(super) use rights::{Rule, missing_right};
 pub use script::{Script, source};

@@ -108,6 +108,15 @@ pub(crate) fn is_for_later(error: &ServerError) -> bool {
     matches!(error.code(), "ASK" | "TRYAGAIN") || LATER.contains(&error.code())
 }
 
+/// Whether the server refuses everybody at the moment, whatever the key.
+pub(crate) fn is_of_all(error: &ServerError) -> bool {
+    match error.code() {
+        "LOADING" | "BUSY" | "READONLY" | "MASTERDOWN" | "NOREPLICAS" | "MISCONF" => true,
+        "CLUSTERDOWN" => !details(error).contains("slot not served"),
+        _ => false,
+    }
+}
+
 /// Whether the server does not know a command, or the user may not use it.
 pub(crate) fn is_denied(error: &ServerError) -> bool {
     is_unknown(error) || matches!(error.code(), "NOPERM")

@@ -1,0 +1,146 @@
+//! The requests to one server that are under way, and the queue of those that wait.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::pace::Pace;
+use super::refused::Refused;
+use super::round_trips::RoundTrips;
+use crate::clock::Instant;
+
+/// For how long a request counts that may be sent and has not been. Its future may stand still.
+const CLAIM: Duration = Duration::from_millis(100);
+
+/// What a budget knows.
+#[derive(Default)]
+pub(super) struct State {
+    /// The requests that are under way, in the order in which they were admitted, and until when they count.
+    pub(super) under_way: BTreeMap<u64, Instant>,
+    admitted: u64,
+    /// The first time at which a request that is under way stops to count.
+    earliest: Option<Instant>,
+    /// The last one that was answered, and when.
+    answered: Option<(u64, Instant)>,
+    pub(super) waiting: VecDeque<Arc<Ticket>>,
+    /// How many of those do not wait any more.
+    pub(super) gone: usize,
+    /// While the server refuses everybody.
+    pub(super) refused: Option<Refused>,
+    pub(super) round_trips: RoundTrips,
+    pub(super) pace: Pace,
+}
+
+/// A request that waits for its permit.
+pub(super) struct Ticket {
+    pub(super) state: Mutex<Waiter>,
+    pub(super) changed: Notify,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiter {
+    Waits,
+    /// May send. Counted as under way already.
+    Admitted(u64),
+    Gone,
+}
+
+impl State {
+    pub(super) fn is_full(&self, now: Instant) -> bool {
+        let limit = match &self.refused {
+            Some(refused) => usize::from(refused.next_try <= now),
+            None => self.round_trips.limit(),
+        };
+        self.under_way.len() >= limit
+    }
+
+    /// Whether another one may be under way.
+    pub(super) fn has_room(&mut self, now: Instant) -> bool {
+        if self.is_full(now) && self.earliest.is_some_and(|earliest| earliest <= now) {
+            self.under_way.retain(|_, until| *until > now);
+            self.earliest = self.under_way.values().min().copied();
+        }
+        !self.is_full(now)
+    }
+
+    /// Counts a request as under way, and numbers it.
+    pub(super) fn count(&mut self, until: Instant) -> u64 {
+        self.admitted += 1;
+        self.count_as(self.admitted, until);
+        self.admitted
+    }
+
+    pub(super) fn count_as(&mut self, number: u64, until: Instant) {
+        self.under_way.insert(number, until);
+        self.earliest = Some(self.earliest.map_or(until, |earliest| earliest.min(until)));
+    }
+
+    /// A request is not under way any more.
+    pub(super) fn leave(&mut self, number: u64, now: Instant) {
+        self.under_way.remove(&number);
+        self.admit(now);
+    }
+
+    pub(super) fn admit(&mut self, now: Instant) {
+        while !self.waiting.is_empty() && self.has_room(now) {
+            let Some(first) = self.waiting.pop_front() else {
+                return;
+            };
+            let mut waiter = first.state.lock();
+            if *waiter == Waiter::Waits {
+                *waiter = Waiter::Admitted(self.count(now + CLAIM));
+                first.changed.notify_one();
+            } else {
+                self.gone -= 1;
+            }
+        }
+    }
+
+    /// The server has answered a request, and those before it.
+    pub(super) fn answered(&mut self, number: u64, now: Instant) {
+        if self.answered.is_none_or(|(last, _)| last < number) {
+            self.answered = Some((number, now));
+            while let Some(first) = self.under_way.first_entry()
+                && *first.key() < number
+            {
+                first.remove();
+            }
+        }
+    }
+
+    /// When a request had an answer whose future is polled now.
+    pub(super) fn answered_at(&self, number: u64, sent: Instant, now: Instant) -> Instant {
+        match self.answered {
+            Some((last, at)) if number < last && at > sent => at,
+            _ => now,
+        }
+    }
+
+    /// The first one in the queue looks when the server may be tried again.
+    pub(super) fn wake_first(&mut self) {
+        while let Some(first) = self.waiting.front() {
+            if *first.state.lock() == Waiter::Waits {
+                first.changed.notify_one();
+                return;
+            }
+            self.waiting.pop_front();
+            self.gone -= 1;
+        }
+    }
+
+    /// A request in the queue does not wait any more.
+    pub(super) fn forget_one(&mut self) {
+        self.gone += 1;
+        if self.refused.is_some() {
+            self.wake_first();
+        }
+        if self.gone > 32 && self.gone * 2 > self.waiting.len() {
+            self.waiting
+                .retain(|ticket| *ticket.state.lock() == Waiter::Waits);
+            self.gone = 0;
+        }
+    }
+}
