@@ -75,7 +75,7 @@ impl<'l> Service<'l> {
             let since = self.first_taken.map(|since| since.elapsed());
             Some((since.unwrap_or_default() / 2).clamp(HEARTBEAT, LONG_HEARTBEAT))
         } else {
-            listening.is_pending().then_some(HEARTBEAT)
+            listening.is_promising().then_some(HEARTBEAT)
         }
     }
 

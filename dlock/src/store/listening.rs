@@ -36,10 +36,10 @@ impl Listening {
     }
 
     /// Whether the waiter will be woken when wake-ups can arrive.
-    pub(crate) fn is_pending(&self) -> bool {
+    pub(crate) fn is_promising(&self) -> bool {
         match self {
             Self::Memory(_) | Self::Quorum => false,
-            Self::Redis(listening) => listening.is_pending(),
+            Self::Redis(listening) => listening.is_promising(),
         }
     }
 

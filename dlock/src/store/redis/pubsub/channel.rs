@@ -23,6 +23,8 @@ pub(super) struct Channel {
     pub(super) idle_since: Option<Instant>,
     /// Whether listeners may have missed a message, so that they must look once the channel is live.
     pub(super) missed: bool,
+    /// Whether it was lost or refused since it was live last, so that it may be so again.
+    pub(super) failed: bool,
     /// Tells those who wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
 }
@@ -48,6 +50,7 @@ impl Channel {
             holds: HashSet::default(),
             idle_since: None,
             missed: false,
+            failed: false,
             changed: Arc::default(),
         }
     }
@@ -61,10 +64,20 @@ impl Channel {
         matches!(self.state, State::Live(..))
     }
 
+    /// Whether it is about to be live for the first time, or again after nothing went wrong.
+    pub(super) fn is_promising(&self) -> bool {
+        !self.failed && self.is_pending()
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(self.state, State::Pending | State::Asked(_))
+    }
+
     /// Messages no longer arrive: the listeners, who should look by themselves.
     pub(super) fn lose(&mut self) -> impl Iterator<Item = HoldId> {
         self.state = State::Lost;
         self.missed = true;
+        self.failed = true;
         self.changed.notify_waiters();
         self.holds.iter().cloned()
     }

@@ -103,8 +103,12 @@ impl Channels {
 
     pub(super) fn is_pending(&self, name: &Name) -> bool {
         let table = self.lock();
-        let channel = table.channels.get(name);
-        channel.is_some_and(|channel| matches!(channel.state, State::Pending | State::Asked(_)))
+        table.channels.get(name).is_some_and(Channel::is_pending)
+    }
+
+    pub(super) fn is_promising(&self, name: &Name) -> bool {
+        let table = self.lock();
+        (table.channels.get(name)).is_some_and(Channel::is_promising)
     }
 
     /// A listener does not wait for the channel any longer, so it may miss something.
@@ -139,6 +143,7 @@ impl Channels {
             return Vec::new();
         };
         channel.state = State::Live(node, number);
+        channel.failed = false;
         channel.changed.notify_waiters();
         if std::mem::take(&mut channel.missed) {
             channel.holds.iter().cloned().collect()
@@ -147,21 +152,28 @@ impl Channels {
         }
     }
 
-    /// A channel could not be asked for.
-    pub(super) fn fail(&self, name: &Name) {
-        self.fail_at(name, State::Pending);
+    /// A channel could not be asked for. The listeners that relied on it.
+    pub(super) fn fail(&self, name: &Name) -> Vec<HoldId> {
+        self.fail_at(name, State::Pending)
     }
 
-    /// A channel was asked for on this connection, and refused.
-    pub(super) fn refused(&self, name: &Name, number: u64) {
-        self.fail_at(name, State::Asked(number));
+    /// A channel was asked for on this connection, and refused. The listeners that relied on it.
+    pub(super) fn refused(&self, name: &Name, number: u64) -> Vec<HoldId> {
+        self.fail_at(name, State::Asked(number))
     }
 
-    fn fail_at(&self, name: &Name, state: State) {
-        if let Some(channel) = self.lock().channels.get_mut(name)
-            && channel.state == state
-        {
-            let _ = channel.lose();
+    fn fail_at(&self, name: &Name, state: State) -> Vec<HoldId> {
+        let mut table = self.lock();
+        let channel = table.channels.get_mut(name);
+        let Some(channel) = channel.filter(|channel| channel.state == state) else {
+            return Vec::new();
+        };
+        let relied = channel.is_promising();
+        let listeners = channel.lose();
+        if relied {
+            listeners.collect()
+        } else {
+            Vec::new()
         }
     }
 

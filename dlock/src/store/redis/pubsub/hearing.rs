@@ -142,8 +142,13 @@ impl PubSub {
         let owner = self.servers.now().node(slot).cloned();
         let job = Job::Subscribe(Arc::clone(name));
         if owner.is_none_or(|owner| self.jobs_of(&owner).push(job).is_err()) {
-            self.channels.fail(name);
+            self.failed(name);
         }
+    }
+
+    /// A channel could not be asked for.
+    pub(super) fn failed(self: &Arc<Self>, name: &Name) {
+        self.missed(self.channels.fail(name));
     }
 
     /// Has a node's worker do something, if it has one.

@@ -64,12 +64,12 @@ impl Listening {
                 .is_some_and(|seat| !seat.pubsub.untold.has(&seat.key))
     }
 
-    /// Whether a subscription is under way. That it is live wakes the waiter.
+    /// Whether a subscription is under way that was not refused before. That it is live, or fails, wakes the waiter.
     #[must_use]
-    pub fn is_pending(&self) -> bool {
+    pub fn is_promising(&self) -> bool {
         self.seat
             .as_ref()
-            .is_some_and(|seat| seat.pubsub.channels.is_pending(&seat.name))
+            .is_some_and(|seat| seat.pubsub.channels.is_promising(&seat.name))
     }
 
     /// The lock became free, and a wake-up came, or did not: who released it may not have the right to send one.

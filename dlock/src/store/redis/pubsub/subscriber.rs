@@ -99,7 +99,7 @@ impl Subscriber {
         let mode = self.pubsub.env.publish.get();
         let Some(pipeline) = subscribe_all(mode, names.iter()) else {
             for name in names {
-                self.pubsub.channels.refused(name, self.number);
+                self.give_up(name);
             }
             return true;
         };
@@ -123,7 +123,13 @@ impl Subscriber {
         } else {
             env.refresh.request();
         }
-        self.pubsub.channels.refused(name, self.number);
+        self.give_up(name);
+    }
+
+    /// The server does not subscribe a channel that it was asked for.
+    fn give_up(&self, name: &Name) {
+        let relied = self.pubsub.channels.refused(name, self.number);
+        self.pubsub.missed(relied);
     }
 
     async fn unsubscribe(&mut self, names: &[Name]) -> bool {
@@ -182,7 +188,7 @@ struct Wanted(Vec<Name>, Arc<PubSub>);
 impl Drop for Wanted {
     fn drop(&mut self) {
         for name in &self.0 {
-            self.1.channels.fail(name);
+            self.1.failed(name);
         }
     }
 }

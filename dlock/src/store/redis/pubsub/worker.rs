@@ -54,7 +54,7 @@ impl Worker {
     fn fail_all(&self) {
         for job in self.jobs.drain() {
             if let Job::Subscribe(name) = job {
-                self.pubsub.channels.fail(&name);
+                self.pubsub.failed(&name);
             }
         }
     }

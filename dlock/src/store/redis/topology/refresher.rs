@@ -54,7 +54,7 @@ async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
             changed();
         }
         let pause = if servers.is_cluster() {
-            jitter(began.elapsed().clamp(2 * PAUSE, LONG_PAUSE))
+            PAUSE.max(jitter(began.elapsed().min(LONG_PAUSE)))
         } else {
             PAUSE
         };
