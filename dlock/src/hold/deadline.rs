@@ -53,6 +53,11 @@ impl Deadline {
         BootInstant::from_nanos(self.at.load(Ordering::Acquire))
     }
 
+    /// For how long from now the server may keep the hold: a renewal shortens nothing.
+    pub(super) fn longest(&self) -> Duration {
+        self.lease.max(self.place)
+    }
+
     pub(super) fn is_provisional(&self) -> bool {
         self.provisional.load(Ordering::Acquire)
     }

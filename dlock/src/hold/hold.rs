@@ -122,6 +122,11 @@ impl Hold {
         self.deadline.at()
     }
 
+    /// For how long from now the server may keep it, unless it is released.
+    pub(super) fn longest(&self) -> Duration {
+        self.deadline.longest()
+    }
+
     pub(super) fn is_provisional(&self) -> bool {
         self.deadline.is_provisional()
     }

@@ -47,6 +47,7 @@ pub(super) async fn acquire(
         if let Op::Acquire { place, .. } = &mut op {
             *place = terms_of_place;
         }
+        let asked = Instant::now();
         let answer = match ask(lock, wait, &mut claim, &op).await {
             Ok(answer) => answer,
             Err(error) => match service.failed(error) {
@@ -67,7 +68,9 @@ pub(super) async fn acquire(
                 }
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
-                    let until = wait.cap(answered + HEARTBEAT);
+                    let again =
+                        look_again(lock, (asked, answered), retry, place_lease, Some(HEARTBEAT));
+                    let until = wait.cap(again);
                     let heard = commons.store.listen(&lock.key, &claim.id, until);
                     listening = Some(heard.await);
                     continue;
@@ -77,7 +80,7 @@ pub(super) async fn acquire(
                     listening.distrust();
                 }
                 let heartbeat = service.heartbeat(listening);
-                let again = look_again(lock, answered, retry, place_lease, heartbeat);
+                let again = look_again(lock, (asked, answered), retry, place_lease, heartbeat);
                 let woken = pause(lock, wait, again, listening).await?;
                 untold = woken.is_none() && again < answered + retry;
                 if woken.is_some() {

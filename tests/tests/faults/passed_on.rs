@@ -1,10 +1,11 @@
-//! A lock that was passed on a moment before its master died.
+//! What comes of a lock that was passed on, when its server cannot be reached.
 
 use std::time::Duration;
 
 use dlock::__internals::Script;
 use dlock_tests::{
-    ProxiedCluster, builder, request_of, slot_of_lock, unique_prefix, wait_until, wait_waiters,
+    ProxiedCluster, ProxiedLock, builder, request_of, slot_of_lock, unique_prefix, wait_until,
+    wait_waiters,
 };
 
 const SOON: Duration = Duration::from_secs(20);
@@ -53,4 +54,26 @@ async fn a_lock_passed_on_before_its_master_dies_outlasts_the_failover() {
     })
     .await;
     guard.release().await.expect("held to the end");
+}
+
+/// The server keeps what was passed on for as long as the place was kept: longer than a lease of half a second.
+#[tokio::test]
+async fn the_release_of_a_lock_that_was_passed_on_is_delivered_after_its_lease() {
+    let lease = Duration::from_millis(500);
+    let line = ProxiedLock::start(|builder| builder.lease(lease)).await;
+    let first = line.witness.write().await.expect("free");
+    let wanted = line.lock.clone();
+    let next = tokio::spawn(async move { wanted.write().await });
+    wait_waiters(&line.witness, 1).await;
+    first.release().await.expect("held to the end");
+    let guard = next.await.expect("no panic").expect("its turn");
+    line.proxy.refuse();
+    line.proxy.cut_all();
+    drop(guard);
+    // Longer than the lease, and than a pause between two tries.
+    tokio::time::sleep(lease * 5 / 2).await;
+    line.proxy.pass();
+    line.client.shutdown().await.expect("nothing is left");
+    let holders = line.state().await.holders;
+    assert!(holders.is_empty(), "{holders:?}");
 }

@@ -77,7 +77,7 @@ impl Releases {
 
     /// Gives a hold back.
     pub(in crate::hold) fn release(&self, hold: &Hold) {
-        let (key, lease) = (hold.key.clone(), hold.terms.lease);
+        let (key, lease) = (hold.key.clone(), hold.longest());
         self.push(key, op::of(hold), lease, self.begin());
     }
 

@@ -7,10 +7,14 @@ use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::{Fault, Patience, Plan};
 
 /// How often waiters look by themselves: at first, and then after half of what they have waited; less often if requests take
-/// longer than the quickest, twice as long for each of these; but once a second.
+/// longer than the quickest, twice as long for each of these; but once a second, or in four if requests take so much longer.
 const HEARTBEAT: Nanos = 300 * MS;
 const DOUBLED: Nanos = 2 * MS;
-const SLOWEST: Nanos = SECOND;
+const LONGEST: Nanos = SECOND;
+const SLOW: Nanos = 25 * MS;
+const SLOWEST: Nanos = 4 * SECOND;
+/// By how much longer requests took in a fault that is over, as far as clients remember it after [`CALM`].
+const REMEMBERED: Nanos = 14 * MS;
 /// For how long a mutex is left free for those who poll, and how late one looks then.
 const MOMENT: Nanos = 160 * MS;
 /// For how long a place lasts that nobody makes last longer.
@@ -101,7 +105,8 @@ impl Waits {
     /// How long a lock may be free for a waiter that has waited for so long by then.
     fn limit(&self, waited: Nanos) -> Nanos {
         let usual = HEARTBEAT.max(waited / 2);
-        (usual + usual * self.longer / DOUBLED).min(SLOWEST) + self.hand_over
+        let longest = LONGEST + LONGEST * self.longer.max(REMEMBERED) / SLOW;
+        (usual + usual * self.longer / DOUBLED).min(longest.min(SLOWEST)) + self.hand_over
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) async fn run(site: &Site, options: &Options, findings: &mut Findings<
     let each = locks / WAITING;
     let start = |n: usize| {
         let (first, each) = ((n * each).to_string(), each.to_string());
-        process(["wait", &url, &prefix, &first, &each, &count])
+        process(["wait", &url, &prefix, &first, &each, &count, "0"])
     };
     let waiters: Vec<_> = (0..WAITING).map(start).collect();
     for waiter in &waiters {

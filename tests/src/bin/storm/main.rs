@@ -37,7 +37,9 @@ async fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["hold", url, prefix, count, lease] => holder::run(url, prefix, count, lease).await,
-        ["wait", url, prefix, first, count, of] => waiter::run(url, prefix, first, count, of).await,
+        ["wait", url, prefix, first, count, of, pause] => {
+            waiter::run(url, prefix, [first, count, of], pause).await;
+        }
         ["line", url, prefix, tasks, rounds, how] => {
             line::take_turns(url, prefix, tasks, rounds, how).await;
         }

@@ -16,6 +16,10 @@ use super::waiter::GO;
 /// For how many waiters there is a lock.
 const TO_A_LOCK: usize = 10;
 
+/// For how many seconds a waiter that had its lock does other things. As soon as locks are free, tasks that come back at once
+/// would keep the machine as busy as it can be, whatever a lock costs.
+const ELSEWHERE: &str = "10";
+
 pub(crate) async fn run(site: &Site, options: &Options, findings: &mut Findings<'_>) {
     let (starters, each, prefix) = (options.starters, options.each, unique_prefix());
     let locks = starters * each / TO_A_LOCK;
@@ -29,7 +33,7 @@ pub(crate) async fn run(site: &Site, options: &Options, findings: &mut Findings<
     .await;
     let start = |n: usize| {
         let (first, each) = ((n * each / TO_A_LOCK).to_string(), each.to_string());
-        process(["wait", &url, &prefix, &first, &each, &count])
+        process(["wait", &url, &prefix, &first, &each, &count, ELSEWHERE])
     };
     let waiters: Vec<_> = (0..starters).map(start).collect();
     for waiter in &waiters {

@@ -10,10 +10,11 @@ use dlock_tests::builder;
 /// The file that says when to begin.
 pub(crate) const GO: &str = "go";
 
-/// Waits for each of `count` locks from `first` on, of `of`; gives each back at once, and waits again.
-pub(crate) async fn run(url: &str, prefix: &str, first: &str, count: &str, of: &str) {
+/// Waits for each of `count` locks from `first` on, of `of`; gives each back at once, and waits again `pause` seconds later.
+pub(crate) async fn run(url: &str, prefix: &str, locks: [&str; 3], pause: &str) {
     let number = |text: &str| text.parse::<usize>().expect("a number");
-    let (first, count, of) = (number(first), number(count), number(of));
+    let [first, count, of] = locks.map(number);
+    let pause = Duration::from_secs(pause.parse().expect("seconds"));
     let client = builder(url, prefix).build().await;
     let client = client.expect("a waiter connects");
     println!("ready");
@@ -34,11 +35,14 @@ pub(crate) async fn run(url: &str, prefix: &str, first: &str, count: &str, of: &
                     }
                     Err(error) => Err(error),
                 };
-                if let Err(error) = outcome {
-                    if errors.fetch_add(1, Ordering::Relaxed) < 3 {
-                        println!("error {error}");
+                match outcome {
+                    Ok(()) => tokio::time::sleep(pause).await,
+                    Err(error) => {
+                        if errors.fetch_add(1, Ordering::Relaxed) < 3 {
+                            println!("error {error}");
+                        }
+                        tokio::time::sleep(Duration::from_millis(100)).await;
                     }
-                    tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
         });

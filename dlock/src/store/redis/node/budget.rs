@@ -126,7 +126,7 @@ impl Budget {
     /// server busy. `told`: a message wakes it as well.
     pub(crate) fn next_look(&self, now: Instant, usual: Duration, told: bool) -> Instant {
         let state = &mut *self.state.lock();
-        let excess = state.round_trips.excess();
+        let excess = state.round_trips.excess(now);
         state.pace.next_look(now, usual, told, excess)
     }
 
@@ -144,7 +144,7 @@ impl Budget {
 
     /// How long a waiter that is answered now may pause.
     pub(crate) fn longest_pause(&self) -> Duration {
-        pace::longest(self.state.lock().round_trips.excess())
+        pace::longest(self.state.lock().round_trips.excess(Instant::now()))
     }
 }
 

@@ -20,6 +20,12 @@ const TIMES: u32 = 4;
 /// For how long the quickest is remembered, at the least: the way to a server may become longer.
 const MEMORY: Duration = Duration::from_secs(30);
 
+/// How much of an excess is remembered, and for how many times as long it takes to be forgotten: 15 seconds at the most. If
+/// clients forgot at once that they had been too many, all would pause for longer and shorter in turns, and be too many each
+/// time that their pauses are short.
+const LASTING: Duration = Duration::from_millis(30);
+const FADES: u32 = 500;
+
 /// What the round trips to one server were like.
 #[derive(Debug)]
 pub(super) struct RoundTrips {
@@ -28,6 +34,8 @@ pub(super) struct RoundTrips {
     quickest: [Duration; 2],
     span_began: Option<Instant>,
     smoothed: Duration,
+    /// The excess that is remembered, and since when.
+    lasting: Option<(Duration, Instant)>,
     cut_at: Option<Instant>,
 }
 
@@ -38,6 +46,7 @@ impl Default for RoundTrips {
             quickest: [Duration::MAX; 2],
             span_began: None,
             smoothed: Duration::ZERO,
+            lasting: None,
             cut_at: None,
         }
     }
@@ -67,6 +76,7 @@ impl RoundTrips {
     /// A request was waited for in vain for so long, which does not say how quick the server can be.
     pub(super) fn waited(&mut self, round_trip: Duration, now: Instant, all: bool) {
         self.smoothed = (self.smoothed * 7 + round_trip) / 8;
+        self.lasting = Some((self.excess(now).min(LASTING), now));
         if self.is_slow(round_trip) {
             self.cut(round_trip, now);
         } else if all {
@@ -95,9 +105,11 @@ impl RoundTrips {
         self.quickest[0].min(self.quickest[1])
     }
 
-    /// How much longer they take now than they have to.
-    pub(super) fn excess(&self) -> Duration {
-        self.smoothed.saturating_sub(self.quickest())
+    /// How much longer they take than they have to, now or a short time ago.
+    pub(super) fn excess(&self, now: Instant) -> Duration {
+        let excess = self.smoothed.saturating_sub(self.quickest());
+        let lasting = |(lasting, since)| Duration::saturating_sub(lasting, (now - since) / FADES);
+        excess.max(self.lasting.map_or(Duration::ZERO, lasting))
     }
 }
 
@@ -146,6 +158,6 @@ mod tests {
             trips.took(500 * MS, now + 500 * MS, true);
         }
         assert_eq!(trips.limit(), 16, "{trips:?}");
-        assert!(trips.excess() > 300 * MS, "{trips:?}");
+        assert!(trips.excess(now) > 300 * MS, "{trips:?}");
     }
 }
