@@ -66,11 +66,10 @@ pub(super) async fn acquire(
                 if !std::mem::replace(&mut contended, true) {
                     lock.metrics().contended(mode);
                 }
+                let again = |beat| look_again(lock, (asked, answered), retry, place_lease, beat);
                 let Some(listening) = &listening else {
                     // Whoever released meanwhile could not wake us: look once more.
-                    let again =
-                        look_again(lock, (asked, answered), retry, place_lease, Some(HEARTBEAT));
-                    let until = wait.cap(again);
+                    let until = wait.cap(again(Some(HEARTBEAT)));
                     let heard = commons.store.listen(&lock.key, &claim.id, until);
                     listening = Some(heard.await);
                     continue;
@@ -79,8 +78,7 @@ pub(super) async fn acquire(
                     // A grant may be from a server that has failed, to which the request was sent first.
                     listening.distrust();
                 }
-                let heartbeat = service.heartbeat(listening);
-                let again = look_again(lock, (asked, answered), retry, place_lease, heartbeat);
+                let again = again(service.heartbeat(listening));
                 let woken = pause(lock, wait, again, listening).await?;
                 untold = woken.is_none() && again < answered + retry;
                 if woken.is_some() {
