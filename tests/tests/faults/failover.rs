@@ -10,10 +10,11 @@ use std::{
 
 use dlock::{Client, ErrorKind, LossReason};
 use dlock_tests::{
-    ClusterOptions, RedisCluster, ServerOptions, builder, names_on, scaled, slot_of_lock,
-    unique_prefix, wait_until,
+    ClusterOptions, Direction, ProxiedCluster, RedisCluster, ServerOptions, builder, names_on,
+    scaled, slot_of_lock, unique_prefix, wait_until,
 };
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -188,4 +189,46 @@ async fn tokens_grow_although_the_last_grants_were_not_replicated() {
     let error = forgotten.release().await.expect_err("it was lost");
     assert_eq!(error.kind(), ErrorKind::Lost(LossReason::Removed));
     guard.release().await.expect("held to the end");
+}
+
+/// The login may take three response timeouts: nobody waits for them once another has the slots.
+#[tokio::test]
+async fn a_master_that_hangs_at_the_login_is_left_when_its_replica_takes_over() {
+    let proxied = ProxiedCluster::start().await;
+    let (cluster, prefix) = (proxied.cluster(), unique_prefix());
+    let slot = slot_of_lock(&prefix, "one");
+    let (master, replica) = (
+        cluster.master_of(slot).await,
+        cluster.replicas_of(slot).await[0],
+    );
+    let long = scaled(SOON) * 2;
+    let built = builder(&proxied.url(), &prefix)
+        .response_timeout(long)
+        .retry_for(long)
+        .build();
+    let lock = built.await.expect("the cluster is up").rw_lock("one");
+    let lock = lock.expect("a valid name");
+    lock.write()
+        .await
+        .expect("free")
+        .release()
+        .await
+        .expect("held to the end");
+    let proxy = proxied.proxy(master);
+    let before = proxy.counters().accepted;
+    proxy.blackhole(Direction::ToClient);
+    proxy.cut_all();
+    let hanging = tokio::spawn(async move { lock.write().await });
+    wait_until(SOON, "it connects", || async {
+        proxy.counters().accepted > before
+    })
+    .await;
+    cluster
+        .node(replica)
+        .query::<redis::Value>(&["CLUSTER", "FAILOVER", "TAKEOVER"])
+        .await;
+    let guard = timeout(scaled(SOON), hanging).await;
+    let guard = guard.expect("it has left").expect("no panic");
+    let released = guard.expect("free at the new master").release().await;
+    released.expect("held to the end");
 }
