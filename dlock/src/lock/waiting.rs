@@ -134,8 +134,7 @@ pub(super) fn believe(
 }
 
 /// When to ask again unless woken: at the next heartbeat, or when a lease ends that is in the way.
-/// A little late, and not all at once. A pause counts from when the waiter asked: if it did from the answer, waiters whom a busy
-/// server answers late would from then on ask together.
+/// A little late, and not all at once.
 pub(super) fn look_again(
     lock: &Handle,
     (asked, answered): (Instant, Instant),
@@ -147,12 +146,12 @@ pub(super) fn look_again(
     let poll = || Duration::from_millis(random::u64(POLL));
     let usual = heartbeat.unwrap_or_else(poll);
     let (store, slot) = (&lock.commons.store, lock.key.slot());
-    let latest = store.next_look(slot, asked, usual, heartbeat.is_some());
-    let latest = latest.clamp(answered + usual / 2, answered + place / 3 + jitter);
+    let latest = store.next_look(slot, (asked, answered), usual, heartbeat.is_some());
+    let latest = latest.min(answered + place / 3 + jitter);
     let end = answered + retry + jitter;
     if latest <= end {
         latest
-    } else if end < asked + usual {
+    } else if end < answered + usual {
         end
     } else {
         // Over a slow server, not all that wait for a process that holds many locks look when their leases would end.

@@ -136,13 +136,13 @@ impl Store {
     pub(crate) fn next_look(
         &self,
         slot: Slot,
-        now: Instant,
+        (asked, answered): (Instant, Instant),
         usual: Duration,
         told: bool,
     ) -> Instant {
         match self {
-            Self::Redis(store) => store.next_look(slot, now, usual, told),
-            Self::Memory(..) | Self::Quorum(_) => now + usual,
+            Self::Redis(store) => store.next_look(slot, (asked, answered), usual, told),
+            Self::Memory(..) | Self::Quorum(_) => answered + usual,
         }
     }
 

@@ -91,16 +91,26 @@ impl RedisStore {
 
     /// When a waiter looks again that would usually do so after `usual`; `told`: a message wakes it as well. The waiters of
     /// a client share a pace at each server.
+    ///
+    /// A pause counts from when the waiter asked, unless the answer took too long for that: if it did from the answer, waiters
+    /// whom a busy server answers late would from then on ask together.
     pub(crate) fn next_look(
         &self,
         slot: Slot,
-        now: Instant,
+        (asked, answered): (Instant, Instant),
         usual: Duration,
         told: bool,
     ) -> Instant {
         let topology = self.servers.now();
         let node = topology.node(slot);
-        node.map_or(now + usual, |node| node.budget.next_look(now, usual, told))
+        let next = |from| {
+            node.map_or(from + usual, |node| {
+                node.budget.next_look(from, usual, told)
+            })
+        };
+        Some(next(asked))
+            .filter(|next| *next >= answered + usual / 2)
+            .unwrap_or_else(|| next(answered))
     }
 
     /// How long a waiter that is answered now may pause before it looks again, where that is known.

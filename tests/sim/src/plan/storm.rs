@@ -152,8 +152,10 @@ impl Plan {
             silence = 0;
         }
         let demands = &mut self.setup.demands;
-        // A renewal may have been due just then, and connections have to be made anew.
-        demands.keeps_leases = silence < lease / 6;
+        // A renewal may have been due just then, and connections have to be made anew. A master of several that was started
+        // again refuses for some time more.
+        let refuses = self.setup.masters > 1 && matches!(fault, Fault::Restart { .. });
+        demands.keeps_leases = silence < lease / 6 && !refuses;
         demands.ends = FAULT + silence + demands.recovery + WINDOW + SECOND;
         self.faults = vec![FaultPlan {
             number: 0,

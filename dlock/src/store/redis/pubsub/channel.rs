@@ -23,7 +23,7 @@ pub(super) struct Channel {
     pub(super) idle_since: Option<Instant>,
     /// Whether listeners may have missed a message, so that they must look once the channel is live.
     pub(super) missed: bool,
-    /// Whether it was lost or refused since it was live last, so that it may be so again.
+    /// Whether it could not be had since it was live last, so that it may be so again.
     pub(super) failed: bool,
     /// Tells those who wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
@@ -64,7 +64,7 @@ impl Channel {
         matches!(self.state, State::Live(..))
     }
 
-    /// Whether it is about to be live for the first time, or again after nothing went wrong.
+    /// Whether it is about to be live, as far as anybody can tell.
     pub(super) fn is_promising(&self) -> bool {
         !self.failed && self.is_pending()
     }
@@ -77,7 +77,6 @@ impl Channel {
     pub(super) fn lose(&mut self) -> impl Iterator<Item = HoldId> {
         self.state = State::Lost;
         self.missed = true;
-        self.failed = true;
         self.changed.notify_waiters();
         self.holds.iter().cloned()
     }

@@ -169,6 +169,7 @@ impl Channels {
             return Vec::new();
         };
         let relied = channel.is_promising();
+        channel.failed = true;
         let listeners = channel.lose();
         if relied {
             listeners.collect()

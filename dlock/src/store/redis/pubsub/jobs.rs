@@ -70,7 +70,12 @@ impl Jobs {
         queue.waiting.drain(..count).collect()
     }
 
-    pub(super) fn drain(&self) -> VecDeque<Job> {
-        std::mem::take(&mut self.queue.lock().waiting)
+    /// Takes all jobs away; the channels that were to be subscribed.
+    pub(super) fn drain(&self) -> impl Iterator<Item = Name> + use<> {
+        let jobs = std::mem::take(&mut self.queue.lock().waiting);
+        jobs.into_iter().filter_map(|job| match job {
+            Job::Subscribe(name) => Some(name),
+            Job::Unsubscribe(..) => None,
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hearing::PubSub;
-use super::jobs::{Job, Jobs};
+use super::jobs::Jobs;
 use super::subscriber::Subscriber;
 use crate::backoff::Backoff;
 use crate::clock::sleep;
@@ -40,20 +40,16 @@ impl Worker {
         let mut backoff = Backoff::of_connect();
         while self.jobs.any().await {
             if let Some(subscriber) = Subscriber::open(&self.pubsub, &self.node).await {
-                backoff = Backoff::of_connect();
-                serve(&self.jobs, subscriber).await;
+                if serve(&self.jobs, subscriber).await {
+                    backoff = Backoff::of_connect();
+                    continue;
+                }
             } else {
                 self.pubsub.env.refresh.request();
-                sleep(backoff.pause()).await;
-                // The keeper will ask again, perhaps another node.
-                self.fail_all();
             }
-        }
-    }
-
-    fn fail_all(&self) {
-        for job in self.jobs.drain() {
-            if let Job::Subscribe(name) = job {
+            sleep(backoff.pause()).await;
+            // The keeper will ask again, perhaps another node.
+            for name in self.jobs.drain() {
                 self.pubsub.failed(&name);
             }
         }
@@ -64,26 +60,33 @@ impl Drop for Worker {
     fn drop(&mut self) {
         // Whoever wants something of this node has to find another worker.
         self.jobs.close();
-        self.fail_all();
+        for name in self.jobs.drain() {
+            // They look by themselves. What wakes them is a task, and this may be dropped where one is to be started.
+            let _relied = self.pubsub.channels.fail(&name);
+        }
         self.pubsub.nudge.notify_one();
     }
 }
 
-/// Until the connection ends or the node has left.
-async fn serve(jobs: &Jobs, mut subscriber: Subscriber) {
-    let mut unused = 0;
+/// Until the connection ends or the node has left; whether the connection was of use.
+async fn serve(jobs: &Jobs, mut subscriber: Subscriber) -> bool {
+    let (mut unused, mut of_use) = (0, false);
     loop {
         let alive = tokio::select! {
             biased;
-            () = subscriber.ended() => return,
-            open = jobs.any() => open && subscriber.carry_out(jobs.take(AT_ONCE)).await,
+            () = subscriber.ended() => return of_use,
+            open = jobs.any() => {
+                let done = open && subscriber.carry_out(jobs.take(AT_ONCE)).await;
+                of_use |= done;
+                done
+            }
             () = sleep(PING_AFTER) => {
                 unused = if subscriber.is_used() { 0 } else { unused + 1 };
                 unused < PINGS_WITHOUT_USE && subscriber.ping().await
             }
         };
         if !alive {
-            return;
+            return of_use;
         }
     }
 }
