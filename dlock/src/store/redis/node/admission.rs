@@ -13,7 +13,7 @@ use super::round_trips::RoundTrips;
 use crate::clock::Instant;
 
 /// For how long a request counts that may be sent and has not been. Its future may stand still.
-const CLAIM: Duration = Duration::from_millis(100);
+pub(super) const CLAIM: Duration = Duration::from_millis(100);
 
 /// What a budget knows.
 #[derive(Default)]
@@ -84,19 +84,23 @@ impl State {
         self.admit(now);
     }
 
-    pub(super) fn admit(&mut self, now: Instant) {
+    /// Those for whom there is room may send; whether there are any.
+    pub(super) fn admit(&mut self, now: Instant) -> bool {
+        let mut any = false;
         while !self.waiting.is_empty() && self.has_room(now) {
             let Some(first) = self.waiting.pop_front() else {
-                return;
+                break;
             };
             let mut waiter = first.state.lock();
             if *waiter == Waiter::Waits {
                 *waiter = Waiter::Admitted(self.count(now + CLAIM));
                 first.changed.notify_one();
+                any = true;
             } else {
                 self.gone -= 1;
             }
         }
+        any
     }
 
     /// The server has answered a request, and those before it.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::admission::{State, Ticket, Waiter};
+use super::admission::{CLAIM, State, Ticket, Waiter};
 use super::pace;
 use super::refused::Refused;
 use crate::clock::{Instant, timeout_at};
@@ -71,23 +71,29 @@ impl Budget {
         }
         let place = self.queue();
         let mut elsewhere = pin!(elsewhere);
+        let mut look = self.look(&place);
         loop {
-            let look = deadline.min(self.look(&place));
+            let look_at = deadline.min(look);
             // Dropped is only the wait for a notice, which is kept.
             tokio::select! {
                 biased;
                 () = &mut elsewhere => return Err(Unsent::Elsewhere),
-                _ = timeout_at(look, place.ticket.changed.notified()) => {}
+                _ = timeout_at(look_at, place.ticket.changed.notified()) => {}
             }
             let now = Instant::now();
             if now >= deadline {
                 return Err(Unsent::Late);
             }
-            // Those before it may have come to stand still.
-            self.state.lock().admit(now);
+            // Those before it may have come to stand still, and those after them, too.
+            let admitted = self.state.lock().admit(now);
             if let Some(permit) = place.take() {
                 return Ok(permit);
             }
+            look = if admitted {
+                now + CLAIM
+            } else {
+                self.look(&place)
+            };
         }
     }
 
