@@ -16,7 +16,7 @@ const MOST: Nanos = 5 * SECOND + 50 * MS;
 const PATIENCE: Nanos = 40 * SECOND;
 
 /// Who has it for longer keeps others out by that, and not by passing it on: it waits for one more, which nobody gives back.
-const LONG: Nanos = 10 * SECOND;
+const LONG: Nanos = 5 * SECOND;
 
 /// Since when each mutex has gone from one of them to the next, since when the last of them has it, and when somebody without
 /// dlock had it, or it was held for long.
