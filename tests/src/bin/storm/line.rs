@@ -12,6 +12,8 @@ use super::site::Site;
 const PROCESSES: usize = 4;
 /// Turns of each waiter that count, after a first one.
 const ROUNDS: usize = 3;
+/// For how long the operating system may keep a process from running: in their processes' lines, all have had their turns in less.
+const NOT_RUN: Duration = Duration::from_millis(20);
 /// How many tokens there are for each microsecond of the server's.
 const TOKENS: u64 = 2048;
 
@@ -62,7 +64,8 @@ async fn one_lock(site: &Site, options: &Options, how: &str, findings: &mut Find
         .map(|turn| turn.waited)
         .max()
         .unwrap_or_default();
-    let good = longest <= fair * 3 / 2;
+    // Beside other processes turns are quicker and slower, and the fair share is that of all of them.
+    let good = longest <= options.time(fair * 3 / 2 + NOT_RUN);
     findings.check(
         good,
         format_args!("line: the longest wait is {longest:.2?}, the fair share {fair:.2?}"),
