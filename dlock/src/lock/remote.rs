@@ -42,7 +42,7 @@ pub(super) async fn acquire(
     let mut untold = false;
     let mut free_since = None;
     loop {
-        let terms_of_place = place_terms(lock, wait, listening.as_ref());
+        let terms_of_place = place_terms(lock, wait, listening.as_ref(), queued);
         let place_lease = terms_of_place.map_or(WAITER_LEASE, |place| place.lease);
         if let Op::Acquire { place, .. } = &mut op {
             *place = terms_of_place;

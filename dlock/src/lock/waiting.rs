@@ -25,9 +25,11 @@ pub(super) fn place_terms(
     lock: &Handle,
     wait: Wait,
     listening: Option<&Listening>,
+    queued: bool,
 ) -> Option<PlaceTerms> {
     let nonce = listening.map_or(Nonce::NOBODY, Listening::begin);
-    let longest = || lock.commons.store.longest_pause(lock.key.slot());
+    // An acquire that finds the lock free does not pay for this: after the first answer a waiter looks again within a second.
+    let longest = || queued.then(|| lock.commons.store.longest_pause(lock.key.slot()))?;
     wait.may_wait().then(|| PlaceTerms {
         lease: longest().map_or(WAITER_LEASE, |pause| WAITER_LEASE.max(3 * pause)),
         subscribed: listening.is_some_and(Listening::is_subscribed),

@@ -39,7 +39,7 @@ async fn a_master_that_goes_on_after_its_failover_lets_nobody_in() {
     }
 }
 
-/// One failover: somebody who asked later holds the lock when the old master goes on.
+/// A failover: a client that asked later holds the lock when the old master goes on.
 async fn round(cluster: &RedisCluster) {
     let prefix = unique_prefix();
     let lock = async || lock(cluster, &prefix).await;

@@ -58,7 +58,7 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     }
 }
 
-/// One hot key, with one of the servers away.
+/// A hot key while a server is away.
 pub(super) async fn run_away(lab: &Lab, results: &mut Results) {
     let site = Site::shaky(SERVERS).await;
     let lasts = Duration::from_millis(lab.pick(150, 4000, 10_000));

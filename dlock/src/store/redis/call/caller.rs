@@ -111,7 +111,7 @@ impl Caller {
         if let Some(session) = node.session() {
             return Ok(session);
         }
-        // One request is enough: surveys go on for as long as callers wait.
+        // A single request is enough: surveys go on for as long as callers wait.
         let look_around = async {
             sleep(PATIENCE).await;
             self.env.refresh.request();

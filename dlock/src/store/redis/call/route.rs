@@ -124,7 +124,7 @@ impl<'a> Route<'a> {
         let (servers, slot, id) = (&self.caller.servers, self.key.slot(), node.id());
         let owner = servers.node_of(slot);
         let is_owner = !asking && owner == id;
-        // Where a redirect points is wanted whatever the topology says, unless that changes.
+        // The node that a redirect names is wanted whatever the topology says, unless that changes.
         let moved = async || {
             let elsewhere = |now| now != owner && now != id;
             servers.until(|all| elsewhere(all.node_id(slot))).await;

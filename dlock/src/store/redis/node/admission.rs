@@ -84,7 +84,7 @@ impl State {
         self.admit(now);
     }
 
-    /// Those for whom there is room may send; whether there are any.
+    /// Lets waiting requests be sent while there is room; whether there were any.
     pub(super) fn admit(&mut self, now: Instant) -> bool {
         let mut any = false;
         while !self.waiting.is_empty() && self.has_room(now) {

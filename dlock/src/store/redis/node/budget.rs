@@ -73,18 +73,17 @@ impl Budget {
         let mut elsewhere = pin!(elsewhere);
         let mut look = self.look(&place);
         loop {
-            let look_at = deadline.min(look);
             // Dropped is only the wait for a notice, which is kept.
             tokio::select! {
                 biased;
                 () = &mut elsewhere => return Err(Unsent::Elsewhere),
-                _ = timeout_at(look_at, place.ticket.changed.notified()) => {}
+                _ = timeout_at(look.min(deadline), place.ticket.changed.notified()) => {}
             }
             let now = Instant::now();
             if now >= deadline {
                 return Err(Unsent::Late);
             }
-            // Those before it may have come to stand still, and those after them, too.
+            // Requests ahead may have come to stand still, and so may the next ones.
             let admitted = self.state.lock().admit(now);
             if let Some(permit) = place.take() {
                 return Ok(permit);

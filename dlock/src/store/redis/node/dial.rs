@@ -198,7 +198,7 @@ impl Drop for Dialing {
     fn drop(&mut self) {
         if !self.ended {
             self.update(|dial| dial.running = false);
-            // Those who wait for it start another one, or hear that the client is closed.
+            // Callers that wait for the connection start another dial, or hear that the client is closed.
             self.node.dial.send_modify(|_| {});
         }
     }

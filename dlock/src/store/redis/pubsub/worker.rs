@@ -61,7 +61,7 @@ impl Drop for Worker {
         // Whoever wants something of this node has to find another worker.
         self.jobs.close();
         for name in self.jobs.drain() {
-            // They look by themselves. What wakes them is a task, and this may be dropped where one is to be started.
+            // Its waiters look by themselves: a task wakes waiters, and a worker may be dropped while a task is being started.
             let _relied = self.pubsub.channels.fail(&name);
         }
         self.pubsub.nudge.notify_one();
