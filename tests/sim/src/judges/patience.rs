@@ -15,6 +15,8 @@ const SLOW: Nanos = 25 * MS;
 const SLOWEST: Nanos = 4 * SECOND;
 /// By how much longer requests took in a fault that is over, as far as clients remember it after [`CALM`].
 const REMEMBERED: Nanos = 14 * MS;
+/// How long after a fault clients have forgotten it: requests from that time may have been late.
+const FORGOTTEN: Nanos = 15 * SECOND + 2 * SECOND;
 /// For how long a mutex is left free for those who poll, and how late one looks then.
 const MOMENT: Nanos = 160 * MS;
 /// For how long a place lasts that nobody makes last longer.
@@ -103,9 +105,9 @@ impl Waits {
     }
 
     /// How long a lock may be free for a waiter that has waited for so long by then.
-    fn limit(&self, waited: Nanos) -> Nanos {
+    fn limit(&self, waited: Nanos, remembered: Nanos) -> Nanos {
         let usual = HEARTBEAT.max(waited / 2);
-        let longest = LONGEST + LONGEST * self.longer.max(REMEMBERED) / SLOW;
+        let longest = LONGEST + LONGEST * self.longer.max(remembered) / SLOW;
         (usual + usual * self.longer / DOUBLED).min(longest.min(SLOWEST)) + self.hand_over
     }
 }
@@ -196,6 +198,11 @@ impl Judges {
             waits.free.fill(Free::default());
             return;
         }
+        let remembered = if self.is_unharmed(now, FORGOTTEN) {
+            0
+        } else {
+            REMEMBERED
+        };
         for (lock, free) in waits.free.iter_mut().enumerate() {
             let waiting = waits.waiting.values();
             let mut waiting = waiting.filter(|one| one.1.locks.contains(&lock));
@@ -238,7 +245,7 @@ impl Judges {
                 .any(|lock| self.homes[*lock].is_mutex());
             if now
                 > since
-                    + waits.limit(since - waits.first(waiting))
+                    + waits.limit(since - waits.first(waiting), remembered)
                     + if mutex { waits.more } else { 0 }
             {
                 let story = format!(
