@@ -26,8 +26,8 @@ pub(crate) enum Start {
 #[derive(Debug)]
 pub(super) struct Deadline {
     lease: Duration,
-    /// How long the place was kept by which it was passed on.
-    place: Duration,
+    /// How long it lasts until it is renewed.
+    first: Duration,
     /// Boot clock, ns.
     at: AtomicU64,
     /// Passed on by another holder, and not renewed since: it lasts for a waiter's lease only.
@@ -43,7 +43,7 @@ impl Deadline {
         let at = safe_deadline(sent_at, first);
         Self {
             lease,
-            place: first,
+            first,
             at: AtomicU64::new(at.as_nanos()),
             provisional: AtomicBool::new(provisional),
         }
@@ -51,11 +51,6 @@ impl Deadline {
 
     pub(super) fn at(&self) -> BootInstant {
         BootInstant::from_nanos(self.at.load(Ordering::Acquire))
-    }
-
-    /// For how long from now the server may keep the hold: a renewal shortens nothing.
-    pub(super) fn longest(&self) -> Duration {
-        self.lease.max(self.place)
     }
 
     pub(super) fn is_provisional(&self) -> bool {
@@ -72,7 +67,7 @@ impl Deadline {
     /// Whether enough is left to pass the hold on: renewals keep a lease above two thirds.
     pub(super) fn is_ample(&self, now: BootInstant) -> bool {
         let span = if self.is_provisional() {
-            self.place
+            self.first
         } else {
             self.lease
         };

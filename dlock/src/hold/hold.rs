@@ -30,6 +30,9 @@ pub(crate) struct Granted {
     pub(crate) id: HoldId,
     pub(crate) token: ServerToken,
     pub(crate) start: Start,
+    /// For how long after a request the server may keep it: for the lease or, if it was passed on, for the place's. Renewals
+    /// and repeated acquires shorten nothing.
+    pub(crate) longest: Duration,
     /// Until when a copy of the acquire may still arrive.
     pub(crate) stray_until: Option<BootInstant>,
 }
@@ -43,6 +46,7 @@ pub(crate) struct Hold {
     pub(crate) granted_at: BootInstant,
     pub(crate) metrics: Arc<LockMetrics>,
     deadline: Deadline,
+    longest: Duration,
     /// Boot clock, ns: when the hold has been renewed for long enough.
     give_up_at: AtomicU64,
     tokens: Tokens,
@@ -75,6 +79,7 @@ impl Hold {
             granted_at: BootInstant::now(),
             metrics,
             deadline: Deadline::new(granted.start, terms.lease),
+            longest: granted.longest,
             give_up_at: AtomicU64::new(u64::MAX),
             tokens: Tokens::new(granted.token),
             fate: Fate::default(),
@@ -124,7 +129,7 @@ impl Hold {
 
     /// For how long from now the server may keep it, unless it is released.
     pub(super) fn longest(&self) -> Duration {
-        self.deadline.longest()
+        self.longest
     }
 
     pub(super) fn is_provisional(&self) -> bool {

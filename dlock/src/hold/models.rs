@@ -44,6 +44,7 @@ pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
         id: HoldId::parse(&format!("client/1/{n:x}")).expect("valid"),
         token: ServerToken::new(n * 1000),
         start: Start::Lease(BootInstant::now()),
+        longest: LEASE,
         stray_until: None,
     };
     let metrics = metrics::for_label(&"model".into(), Kind::Rw);

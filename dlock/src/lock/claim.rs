@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Commons;
 use crate::clock::BootInstant;
-use crate::hold::{Granted, Pending, Start, WAITER_LEASE};
+use crate::hold::{Granted, Pending, Start};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Op, Reply, Stray, validity};
 use crate::store::Answer;
@@ -18,8 +18,8 @@ pub(super) struct Claim<'a> {
     commons: &'a Commons,
     key: &'a LockKey,
     pub(super) id: HoldId,
-    /// How long what it may leave would last, or may still come: a hold, a place in the line, the request.
-    lease: Duration,
+    /// How long a hold or a place in the line may last that the server was asked for.
+    longest: Duration,
     /// Whether a request is on its way.
     asking: bool,
     /// Until when one that was not answered may still arrive.
@@ -33,9 +33,7 @@ impl<'a> Claim<'a> {
             commons,
             key,
             id: commons.next_hold(),
-            lease: lease
-                .max(WAITER_LEASE)
-                .max(validity(commons.timeouts.response)),
+            longest: lease,
             asking: false,
             stray_until: None,
             pending: Some(commons.keeper.begin()),
@@ -49,7 +47,7 @@ impl<'a> Claim<'a> {
             place: Some(place), ..
         } = op
         {
-            self.lease = self.lease.max(place.lease);
+            self.longest = self.longest.max(place.lease);
         }
     }
 
@@ -71,7 +69,7 @@ impl<'a> Claim<'a> {
         {
             let attempt = std::mem::replace(&mut self.id, hold.clone());
             let (keeper, key) = (&self.commons.keeper, self.key.clone());
-            keeper.abandon(key, attempt, Stray::None, self.lease, keeper.begin());
+            keeper.abandon(key, attempt, Stray::None, self.to_undo(), keeper.begin());
         }
     }
 
@@ -79,6 +77,11 @@ impl<'a> Claim<'a> {
     pub(super) fn unanswered(&mut self) {
         self.asking = false;
         self.expect_stray();
+    }
+
+    /// How long what it may leave would last, or may still come: a hold, a place in the line, the request.
+    fn to_undo(&self) -> Duration {
+        self.longest.max(validity(self.commons.timeouts.response))
     }
 
     /// Twice the time for which a request is valid, as servers' clocks are only estimated.
@@ -93,6 +96,7 @@ impl<'a> Claim<'a> {
             id: self.id.clone(),
             token,
             start,
+            longest: self.longest,
             stray_until: self.stray_until,
         }
     }
@@ -123,7 +127,7 @@ impl Drop for Claim<'_> {
             };
             let (key, id) = (self.key.clone(), self.id.clone());
             let keeper = &self.commons.keeper;
-            keeper.abandon(key, id, stray, self.lease, pending);
+            keeper.abandon(key, id, stray, self.to_undo(), pending);
         }
     }
 }

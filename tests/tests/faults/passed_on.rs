@@ -56,15 +56,31 @@ async fn a_lock_passed_on_before_its_master_dies_outlasts_the_failover() {
     guard.release().await.expect("held to the end");
 }
 
-/// The server keeps what was passed on for as long as the place was kept: longer than a lease of half a second.
 #[tokio::test]
 async fn the_release_of_a_lock_that_was_passed_on_is_delivered_after_its_lease() {
+    release_reaches_the_server_after_the_lease(Grant::Heard).await;
+}
+
+#[tokio::test]
+async fn so_is_that_of_a_lock_whose_new_holder_found_it_by_asking_again() {
+    release_reaches_the_server_after_the_lease(Grant::Found).await;
+}
+
+/// How a waiter learns that the lock was passed on to it.
+enum Grant {
+    Heard,
+    Found,
+}
+
+/// The server keeps what was passed on for as long as the place was kept: longer than a lease of half a second.
+async fn release_reaches_the_server_after_the_lease(grant: Grant) {
     let lease = Duration::from_millis(500);
     let line = ProxiedLock::start(|builder| builder.lease(lease)).await;
     let first = line.witness.write().await.expect("free");
     let wanted = line.lock.clone();
     let next = tokio::spawn(async move { wanted.write().await });
     wait_waiters(&line.witness, 1).await;
+    line.proxy.drop_pushes(matches!(grant, Grant::Found));
     first.release().await.expect("held to the end");
     let guard = next.await.expect("no panic").expect("its turn");
     line.proxy.refuse();
