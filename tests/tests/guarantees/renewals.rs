@@ -50,6 +50,29 @@ async fn what_was_granted_slowly_is_renewed_in_time() {
 /// The server answers everything, and later than an answer may take.
 #[tokio::test]
 async fn a_server_that_becomes_slow_under_load_costs_no_lease() {
+    let others = async |client: Client| {
+        for n in 0_u64.. {
+            let lock = client.rw_lock(format!("other{n}")).expect("a valid name");
+            tokio::spawn(async move { lock.try_write().await });
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    holds_outlast_a_server_that_becomes_slow(others).await;
+}
+
+/// Between two answers it is silent for longer than the response timeout.
+#[tokio::test]
+async fn a_server_that_becomes_slow_costs_no_lease_with_one_request_at_a_time() {
+    let another = async |client: Client| {
+        let lock = client.rw_lock("other").expect("a valid name");
+        loop {
+            let _ = lock.inspect().await;
+        }
+    };
+    holds_outlast_a_server_that_becomes_slow(another).await;
+}
+
+async fn holds_outlast_a_server_that_becomes_slow(load: impl AsyncFnOnce(Client)) {
     let proxy = FaultProxy::start(shared_server().await.addr());
     let (lease, timeout) = (
         scaled(Duration::from_secs(3)),
@@ -63,24 +86,20 @@ async fn a_server_that_becomes_slow_under_load_costs_no_lease() {
         let lock = client.rw_lock(format!("held{n}")).expect("a valid name");
         guards.push(lock.write().await.expect("free"));
     }
-    let others = client.clone();
-    let load = tokio::spawn(async move {
-        for n in 0_u64.. {
-            let lock = others.rw_lock(format!("other{n}")).expect("a valid name");
-            tokio::spawn(async move { lock.try_write().await });
-            tokio::time::sleep(Duration::from_millis(20)).await;
+    let becomes_slow = async {
+        for step in 1..=8 {
+            proxy.delay(Direction::ToClient, timeout * step / 5);
+            tokio::time::sleep(timeout / 4).await;
         }
-    });
-    // Never silent for long.
-    for step in 1..=8 {
-        proxy.delay(Direction::ToClient, timeout * step / 5);
-        tokio::time::sleep(timeout / 4).await;
+        tokio::time::sleep(2 * lease).await;
+    };
+    tokio::select! {
+        () = becomes_slow => {}
+        () = load(client.clone()) => unreachable!("it goes on"),
     }
-    tokio::time::sleep(2 * lease).await;
     for guard in &guards {
         guard.check().expect("renewed by answers that come late");
     }
-    load.abort();
 }
 
 /// Their slot moves, and the node that it moves to says nothing.

@@ -67,8 +67,10 @@ impl Connection {
         config: AsyncConnectionConfig,
     ) -> Result<Self, RedisError> {
         let stream = Gather::new(stream, under_way.clone());
+        let began = Instant::now();
         let (multiplexed, driver) =
             MultiplexedConnection::new_with_config(login, stream, config).await?;
+        under_way.took(began);
         let driver = Driver(tasks::spawn(driver));
         Ok(Self {
             multiplexed,
@@ -79,8 +81,9 @@ impl Connection {
     }
 
     /// Whether the server has sent nothing for most of the time that an answer may take.
-    pub(super) fn is_silent(&self, longest: Duration) -> bool {
-        self.under_way.is_silent(longest)
+    /// And for twice as long as answers took of late, `at_most`.
+    pub(super) fn is_silent(&self, longest: Duration, at_most: Duration) -> bool {
+        self.under_way.is_silent(longest, at_most)
     }
 
     /// Whether a runtime of the user's drives it.
@@ -190,13 +193,13 @@ async fn answer<T>(
         outcome = timeout_at(until, reply.as_mut()).await;
     }
     let longest = until - now;
-    while outcome.is_err() && !entered.is_silent(longest) && Instant::now() < latest {
+    while outcome.is_err() && !entered.is_silent(longest, latest - now) && Instant::now() < latest {
         let look = latest.min(Instant::now() + longest / 4);
         outcome = timeout_at(look, reply.as_mut()).await;
     }
     match outcome {
         Ok(replies) => replies
-            .inspect(|_| entered.answered())
+            .inspect(|_| entered.answered(now))
             .map_err(NoAnswer::Io),
         Err(_) => Err(NoAnswer::Silence),
     }

@@ -212,10 +212,11 @@ impl Node {
             since => since,
         };
         self.silent_since.store(since, Ordering::Relaxed);
-        let longest = self.env.options.response_timeout;
+        let options = &self.env.options;
+        let (longest, at_most) = (options.response_timeout, options.login_timeout());
         let passed = u128::from((millis(Instant::now()) + 1).saturating_sub(since));
         // A server that is slow answers no sooner on another connection, and what is under way would be lost.
-        if passed >= longest.as_millis() && session.connection.is_silent(longest) {
+        if passed >= longest.as_millis() && session.connection.is_silent(longest, at_most) {
             self.lost(session.serial);
         }
     }

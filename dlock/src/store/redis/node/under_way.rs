@@ -32,6 +32,8 @@ struct Traffic {
     born: Instant,
     /// When bytes came last, in ms after `born`.
     heard: AtomicU64,
+    /// How long answers take, in ms: the slowest of those that came of late.
+    slowest: AtomicU64,
 }
 
 impl Default for Traffic {
@@ -41,6 +43,7 @@ impl Default for Traffic {
             unfinished: AtomicUsize::new(0),
             born: Instant::now(),
             heard: AtomicU64::new(0),
+            slowest: AtomicU64::new(0),
         }
     }
 }
@@ -80,11 +83,27 @@ impl UnderWay {
         Ok(())
     }
 
-    /// Whether nothing has come for most of the time that an answer may take. A server that sends something is only slow: as
-    /// it answers in order, an answer is still to come.
-    pub(super) fn is_silent(&self, longest: Duration) -> bool {
-        let heard = Duration::from_millis(self.0.heard.load(Ordering::Relaxed));
-        self.0.born.elapsed().saturating_sub(heard) >= longest * 3 / 4
+    /// Whether nothing has come for most of the time that an answer may take, nor for twice as long as answers took of late,
+    /// `at_most`. A server that sends something is only slow: as it answers in order, an answer is still to come. With few
+    /// requests under way, such a server sends nothing for as long as it takes to answer.
+    pub(super) fn is_silent(&self, longest: Duration, at_most: Duration) -> bool {
+        let [heard, slowest] = [&self.0.heard, &self.0.slowest]
+            .map(|millis| Duration::from_millis(millis.load(Ordering::Relaxed)));
+        let patience = (longest * 3 / 4).max(at_most.min(2 * slowest));
+        self.0.born.elapsed().saturating_sub(heard) >= patience
+    }
+
+    /// An answer has come to a request that left at `sent`. Counted to when its bytes were read: the future that waits for it
+    /// may be polled later.
+    pub(super) fn took(&self, sent: Instant) {
+        let heard = self.0.heard.load(Ordering::Relaxed);
+        let sent = sent.saturating_duration_since(self.0.born).as_millis();
+        let took = heard.saturating_sub(u64::try_from(sent).unwrap_or(u64::MAX));
+        let slowest = self.0.slowest.load(Ordering::Relaxed);
+        if took != slowest {
+            let slowest = took.max(slowest - slowest.div_ceil(8));
+            self.0.slowest.store(slowest, Ordering::Relaxed);
+        }
     }
 
     /// A reply or a push is complete.
@@ -111,13 +130,14 @@ impl Entered<'_> {
     }
 
     /// Whether the server is, and not only slow.
-    pub(super) fn is_silent(&self, longest: Duration) -> bool {
-        self.under_way.is_silent(longest)
+    pub(super) fn is_silent(&self, longest: Duration, at_most: Duration) -> bool {
+        self.under_way.is_silent(longest, at_most)
     }
 
     /// Its reply is complete.
-    pub(super) fn answered(&self) {
+    pub(super) fn answered(&self, sent: Instant) {
         self.under_way.whole();
+        self.under_way.took(sent);
     }
 }
 
@@ -130,13 +150,14 @@ impl Drop for Entered<'_> {
 #[cfg(test)]
 mod tests {
     use super::{LONGEST, UnderWay};
+    use crate::clock::Instant;
 
     #[test]
     fn only_what_comes_without_a_whole_reply_is_limited() {
         let under_way = UnderWay::default();
         for _ in 0..10 {
             under_way.read(LONGEST).expect("no longer than allowed");
-            under_way.enter().answered();
+            under_way.enter().answered(Instant::now());
         }
         under_way.read(LONGEST).expect("no longer than allowed");
         drop(under_way.enter());
