@@ -62,17 +62,22 @@ async fn a_server_that_becomes_slow_under_load_costs_no_lease() {
 
 /// Between two answers it is silent for longer than the response timeout.
 #[tokio::test]
-async fn a_server_that_becomes_slow_costs_no_lease_with_one_request_at_a_time() {
+async fn a_server_that_becomes_slow_costs_no_lease_with_one_request_at_a_time_and_grants_more() {
     let another = async |client: Client| {
         let lock = client.rw_lock("other").expect("a valid name");
         loop {
             let _ = lock.inspect().await;
         }
     };
-    holds_outlast_a_server_that_becomes_slow(another).await;
+    let (_proxy, client) = holds_outlast_a_server_that_becomes_slow(another).await;
+    let lock = client.rw_lock("another").expect("a valid name");
+    let granted = lock.try_write().await.expect("answered late");
+    assert!(granted.is_some(), "it is free");
 }
 
-async fn holds_outlast_a_server_that_becomes_slow(load: impl AsyncFnOnce(Client)) {
+async fn holds_outlast_a_server_that_becomes_slow(
+    load: impl AsyncFnOnce(Client),
+) -> (FaultProxy, Client) {
     let proxy = FaultProxy::start(shared_server().await.addr());
     let (lease, timeout) = (
         scaled(Duration::from_secs(3)),
@@ -100,6 +105,7 @@ async fn holds_outlast_a_server_that_becomes_slow(load: impl AsyncFnOnce(Client)
     for guard in &guards {
         guard.check().expect("renewed by answers that come late");
     }
+    (proxy, client)
 }
 
 /// Their slot moves, and the node that it moves to says nothing.

@@ -13,7 +13,7 @@ use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::Error;
 use crate::metrics;
 use crate::random::HashMap;
-use crate::store::{Answer, NodeId, Store};
+use crate::store::{Answer, NodeId, Patience, Store};
 
 /// How many are received at once.
 const SOME: usize = 256;
@@ -97,7 +97,12 @@ async fn deliver(
         .iter()
         .map(|item| (item.key.clone(), item.op.clone()))
         .collect();
-    let deadline = Instant::now() + response_timeout;
+    // A server that is slow is not asked again and again, which would make it slower.
+    let left = items
+        .iter()
+        .map(|item| item.until.since(BootInstant::now()));
+    let until = Instant::now() + response_timeout;
+    let latest = until.max(Instant::now() + left.max().unwrap_or_default());
     let (mut unanswered, mut reached) = (Vec::new(), false);
     // What was delivered is settled at once.
     let mut items: Vec<_> = items.into_iter().map(Some).collect();
@@ -110,7 +115,9 @@ async fn deliver(
         let again = |item: &Item| BootInstant::now() < item.until && worth_another_try(&answer);
         unanswered.extend(item.filter(again));
     };
-    store.call_batch(node, &batch, deadline, tell).await;
+    store
+        .call_batch(node, &batch, Patience { until, latest }, tell)
+        .await;
     Outcome {
         node,
         unanswered,

@@ -77,12 +77,13 @@ impl Caller {
             pipeline.add_command(self.compose((form, Keys::All), key, op, (node, false), sent_at));
         }
         // Counted from here, so that a connection that came late leaves time for answers.
-        let until = patience
-            .latest
-            .min(sent + self.env.options.response_timeout);
-        let connection = &mut session.connection;
-        let replies = connection.request_all_patiently(&pipeline, until, patience.latest);
-        match replies.await {
+        let patience = Patience {
+            until: patience
+                .latest
+                .min(sent + self.env.options.response_timeout),
+            ..patience
+        };
+        match session.connection.request_all(&pipeline, patience).await {
             Ok(values) => {
                 node.answered();
                 let items = batch.iter().zip(forms.into_iter().zip(values));

@@ -61,15 +61,19 @@ impl Caller {
             Some((node, mut session, entry)) => {
                 let sent_at = BootInstant::now();
                 let cmd = self.compose((form, Keys::All), key, op, (node, false), sent_at);
-                let until = deadline.min(sent + self.env.options.response_timeout);
+                let patience = self.env.options.patience(sent, deadline);
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
                 let alone = form.is_brief() || !crowded && key.kind().is_mutex();
                 let result = if op.passes_on() && !alone {
-                    let request = session.connection.request_behind(Preface::Ping, cmd, until);
+                    let request = session
+                        .connection
+                        .request_behind(Preface::Ping, cmd, patience);
                     Box::pin(request).await
                 } else {
-                    session.connection.request_at(sent, &cmd, until).await
+                    let late = || self.late(&entry, sent);
+                    let connection = &mut session.connection;
+                    connection.request_at(sent, &cmd, patience, late).await
                 };
                 entry.ended(sent, &result);
                 if let Ok(value) = &result
@@ -99,6 +103,12 @@ impl Caller {
         };
         let route = Route::new(self, key, op, form, deadline);
         Box::pin(route.follow(first)).await
+    }
+
+    /// The answer takes longer than it may: another node may serve the slot.
+    pub(super) fn late(&self, entry: &Entry<'_>, sent: Instant) {
+        entry.late(sent);
+        self.env.refresh.request();
     }
 
     /// The connection to a node, once there is one, unless another node is wanted by then.

@@ -37,6 +37,13 @@ impl<'n> Entry<'n> {
         Ok(Self(Some(permit)))
     }
 
+    /// The answer takes longer than it may.
+    pub(super) fn late(&self, sent: Instant) {
+        if let Some(permit) = &self.0 {
+            permit.late(sent);
+        }
+    }
+
     /// The request that left then has come to its end.
     pub(super) fn ended(self, sent: Instant, result: &Result<Value, NoAnswer>) {
         let Some(permit) = self.0 else { return };

@@ -157,17 +157,17 @@ impl<'a> Route<'a> {
             self.form
         };
         let cmd = (self.caller).compose((form, self.keys), self.key, self.op, to, sent_at);
-        let until = self
-            .deadline
-            .min(sent + self.caller.env.options.response_timeout);
+        let patience = self.caller.env.options.patience(sent, self.deadline);
         let result = if asking {
             // Whatever came between the two would use the `ASKING` up.
             session
                 .connection
-                .request_behind(Preface::Asking, cmd, until)
+                .request_behind(Preface::Asking, cmd, patience)
                 .await
         } else {
-            session.connection.request(&cmd, until).await
+            let late = || self.caller.late(&entry, sent);
+            let connection = &mut session.connection;
+            connection.request_at(sent, &cmd, patience, late).await
         };
         entry.ended(sent, &result);
         Ok(Exchange {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::trust::Trust;
+use crate::clock::Instant;
+use crate::store::Patience;
 use crate::store::redis::address::Address;
 
 /// How to reach and log in to Redis. Its `Debug` never shows the password.
@@ -58,10 +60,19 @@ impl RedisOptions {
         addresses
     }
 
-    /// How long a server that has taken a connection may take to answer the login. With too short a time, servers and
-    /// clients that share too few processors would do nothing but begin.
-    pub(crate) fn login_timeout(&self) -> Duration {
+    /// How long a server may take that is slow and not silent: it has taken a connection and is to answer the login, or it
+    /// answers other requests meanwhile. With too short a time, servers and clients that share too few processors would do
+    /// nothing but begin.
+    pub(crate) fn slow_timeout(&self) -> Duration {
         self.connect_timeout.max(3 * self.response_timeout)
+    }
+
+    /// How long to wait for the answer to a request that leaves at `sent`.
+    pub(crate) fn patience(&self, sent: Instant, deadline: Instant) -> Patience {
+        Patience {
+            until: deadline.min(sent + self.response_timeout),
+            latest: deadline.min(sent + self.slow_timeout()),
+        }
     }
 
     /// Whether to talk to a server that one of a cluster's nodes names. Seeds are never strangers, nor is a node's own host.

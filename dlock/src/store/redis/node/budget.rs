@@ -199,19 +199,24 @@ pub(crate) struct Permit<'b> {
 }
 
 impl Permit<'_> {
-    /// The request that left then has been answered, or was waited for in vain.
+    /// The request that left then has been waited for in vain so far.
+    pub(crate) fn late(&self, sent: Instant) {
+        let now = Instant::now();
+        let waited = (now - sent).min(self.budget.longest);
+        let mut state = self.budget.state.lock();
+        let all = state.is_full(now) || !state.waiting.is_empty();
+        state.round_trips.waited(waited, now, all);
+    }
+
+    /// The request that left then has been answered, or is not waited for any more.
     pub(crate) fn ended(self, sent: Instant, is_answered: bool) {
         let now = Instant::now();
         let mut state = self.budget.state.lock();
         let all = state.is_full(now) || !state.waiting.is_empty();
         let answered_at = state.answered_at(self.number, sent, now);
         let took = answered_at - sent;
-        if took <= self.budget.longest {
-            if is_answered {
-                state.round_trips.took(took, now, all);
-            } else {
-                state.round_trips.waited(took, now, all);
-            }
+        if is_answered && took <= self.budget.longest {
+            state.round_trips.took(took, now, all);
         }
         if is_answered {
             state.answered(self.number, now);

@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::gather::Gather;
 use super::under_way::{Entered, UnderWay};
 use crate::clock::{Instant, timeout_at};
+use crate::store::Patience;
 use crate::store::redis::wire::Preface;
 use crate::tasks::{self, AbortHandle, Place};
 
@@ -93,19 +94,21 @@ impl Connection {
 
     /// Sends one command. The reply may be a [`Value::ServerError`].
     pub(crate) async fn request(&mut self, cmd: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
-        self.request_at(Instant::now(), cmd, until).await
+        let late = || {};
+        self.request_at(Instant::now(), cmd, until, late).await
     }
 
-    /// [`request`](Self::request), now.
+    /// [`request`](Self::request), now. Tells when the answer is late.
     pub(crate) async fn request_at(
         &mut self,
         now: Instant,
         cmd: &Cmd,
-        until: Instant,
+        patience: impl Into<Patience>,
+        late: impl FnOnce(),
     ) -> Result<Value, NoAnswer> {
         let entered = self.under_way.enter();
         let reply = pin!(self.multiplexed.send_packed_command(cmd));
-        answer(reply, &entered, self.is_lent, now, until, until).await
+        answer(reply, &entered, self.is_lent, now, patience.into(), late).await
     }
 
     /// Sends one command behind its preface. What that is answered does not matter.
@@ -113,9 +116,9 @@ impl Connection {
         &mut self,
         preface: Preface,
         cmd: Cmd,
-        until: Instant,
+        patience: Patience,
     ) -> Result<Value, NoAnswer> {
-        let mut replies = self.request_all(&preface.before(cmd), until).await?;
+        let mut replies = self.request_all(&preface.before(cmd), patience).await?;
         Ok(replies.swap_remove(1))
     }
 
@@ -123,19 +126,10 @@ impl Connection {
     pub(crate) async fn request_all(
         &mut self,
         pipeline: &Pipeline,
-        until: Instant,
+        patience: impl Into<Patience>,
     ) -> Result<Vec<Value>, NoAnswer> {
-        self.request_replies(pipeline, pipeline.len(), until).await
-    }
-
-    /// [`request_all`](Self::request_all), with more patience for a server that is slow: while it answers anything, until `latest`.
-    pub(crate) async fn request_all_patiently(
-        &mut self,
-        pipeline: &Pipeline,
-        until: Instant,
-        latest: Instant,
-    ) -> Result<Vec<Value>, NoAnswer> {
-        self.replies(pipeline, pipeline.len(), until, latest).await
+        self.request_replies(pipeline, pipeline.len(), patience)
+            .await
     }
 
     /// [`request_all`](Self::request_all), where so many replies come: what a server sends unasked about subscriptions counts
@@ -144,22 +138,13 @@ impl Connection {
         &mut self,
         pipeline: &Pipeline,
         count: usize,
-        until: Instant,
-    ) -> Result<Vec<Value>, NoAnswer> {
-        self.replies(pipeline, count, until, until).await
-    }
-
-    async fn replies(
-        &mut self,
-        pipeline: &Pipeline,
-        count: usize,
-        until: Instant,
-        latest: Instant,
+        patience: impl Into<Patience>,
     ) -> Result<Vec<Value>, NoAnswer> {
         let entered = self.under_way.enter();
         let replies = pin!(self.multiplexed.send_packed_commands(pipeline, 0, count));
         let now = Instant::now();
-        let values = answer(replies, &entered, self.is_lent, now, until, latest).await?;
+        let late = || {};
+        let values = answer(replies, &entered, self.is_lent, now, patience.into(), late).await?;
         if values.len() != count {
             return Err(NoAnswer::Io(RedisError::from((
                 ErrorKind::UnexpectedReturnType,
@@ -177,8 +162,8 @@ async fn answer<T>(
     entered: &Entered<'_>,
     is_lent: bool,
     now: Instant,
-    until: Instant,
-    latest: Instant,
+    Patience { until, latest }: Patience,
+    late: impl FnOnce(),
 ) -> Result<T, NoAnswer> {
     let first = if is_lent {
         until.min(now + STALLED)
@@ -191,6 +176,9 @@ async fn answer<T>(
             return Err(NoAnswer::Stalled);
         }
         outcome = timeout_at(until, reply.as_mut()).await;
+    }
+    if outcome.is_err() {
+        late();
     }
     let longest = until - now;
     while outcome.is_err() && !entered.is_silent(longest, latest - now) && Instant::now() < latest {

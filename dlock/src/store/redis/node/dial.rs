@@ -98,7 +98,7 @@ impl Dialing {
         let mut backoff = Backoff::of_connect();
         // Connecting, and what is asked of a new connection.
         let options = &self.node.env().options;
-        let attempt = 2 * options.connect_timeout + options.login_timeout();
+        let attempt = 2 * options.connect_timeout + options.slow_timeout();
         while !self.ended {
             self.update(|dial| {
                 dial.wanted = false;

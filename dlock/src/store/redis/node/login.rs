@@ -41,7 +41,7 @@ pub(crate) async fn connect(
     let heard = under_way.clone();
     // Requests bring their own timeouts.
     let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(options.login_timeout()))
+        .set_connection_timeout(Some(options.slow_timeout()))
         .set_response_timeout(None)
         .set_pipeline_buffer_size(BUFFER)
         .set_push_sender(move |push: PushInfo| {
@@ -60,7 +60,7 @@ pub(crate) async fn connect(
         }
         Connection::over(stream, under_way, &login, config).await
     };
-    timeout(options.login_timeout(), connecting)
+    timeout(options.slow_timeout(), connecting)
         .await
         .map_err(slow)?
 }

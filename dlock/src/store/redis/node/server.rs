@@ -213,7 +213,7 @@ impl Node {
         };
         self.silent_since.store(since, Ordering::Relaxed);
         let options = &self.env.options;
-        let (longest, at_most) = (options.response_timeout, options.login_timeout());
+        let (longest, at_most) = (options.response_timeout, options.slow_timeout());
         let passed = u128::from((millis(Instant::now()) + 1).saturating_sub(since));
         // A server that is slow answers no sooner on another connection, and what is under way would be lost.
         if passed >= longest.as_millis() && session.connection.is_silent(longest, at_most) {

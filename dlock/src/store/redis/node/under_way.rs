@@ -97,7 +97,7 @@ impl UnderWay {
     /// may be polled later.
     pub(super) fn took(&self, sent: Instant) {
         let heard = self.0.heard.load(Ordering::Relaxed);
-        let sent = sent.saturating_duration_since(self.0.born).as_millis();
+        let sent = (sent - self.0.born).as_millis();
         let took = heard.saturating_sub(u64::try_from(sent).unwrap_or(u64::MAX));
         let slowest = self.0.slowest.load(Ordering::Relaxed);
         if took != slowest {
