@@ -138,7 +138,8 @@ impl ClientBuilder {
     }
 
     /// How long a server may take for one answer before the request is sent again. 1 ms to 1 h.
-    /// Default: 1 s.
+    /// Default: 1 s. Up to three times as long (or the [connect timeout](Self::connect_timeout), if that is longer) while the
+    /// server answers other requests, or has answered the last ones late.
     pub fn response_timeout(mut self, timeout: Duration) -> Self {
         self.config.timeouts.response = timeout;
         self
