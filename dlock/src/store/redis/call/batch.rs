@@ -40,10 +40,13 @@ impl Caller {
                 None => elsewhere.push(index),
             }
         }
+        // The answer that sends them elsewhere may have been late itself.
+        let again = Instant::now() + self.env.options.response_timeout;
+        let deadline = patience.until.max(patience.latest.min(again));
         let mut found = stream::iter(elsewhere)
             .map(|index| async move {
                 let (key, op) = &batch[index];
-                (index, self.call(key, op, patience.until).await)
+                (index, self.call(key, op, deadline).await)
             })
             .buffer_unordered(ALONE);
         while let Some((index, outcome)) = found.next().await {

@@ -93,8 +93,8 @@ impl UnderWay {
         self.0.born.elapsed().saturating_sub(heard) >= patience
     }
 
-    /// An answer has come to a request that left at `sent`. Counted to when its bytes were read: the future that waits for it
-    /// may be polled later.
+    /// An answer has come to a request that left at `sent`. Counted to when bytes came last, not to now: the future that waits
+    /// for it may be polled later.
     pub(super) fn took(&self, sent: Instant) {
         let heard = self.0.heard.load(Ordering::Relaxed);
         let sent = (sent - self.0.born).as_millis();
