@@ -16,7 +16,7 @@ pub(super) async fn acquire(lock: &Handle, mode: Mode, wait: Wait) -> Result<Opt
     let wait = wait.begin();
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);
-    let mut outcome = trace.follow(find_a_way(lock, mode, wait)).await;
+    let mut outcome = trace.follow(take_hold(lock, mode, wait)).await;
     // Who was granted it only when a drain had begun is turned away, too.
     if outcome.is_ok()
         && let Err(closed) = lock.commons.check_open()
@@ -39,6 +39,16 @@ pub(super) async fn acquire(lock: &Handle, mode: Mode, wait: Wait) -> Result<Opt
             watch.failed(&error);
             trace.failed(&error);
             Err(error)
+        }
+    }
+}
+
+/// Finds a way again if a hold has ended by the time its task runs: a process may be stopped after it heard of a grant.
+async fn take_hold(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+    loop {
+        match find_a_way(lock, mode, wait).await? {
+            Some(share) if share.hold().loss().is_some() => {}
+            found => return Ok(found),
         }
     }
 }

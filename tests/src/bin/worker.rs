@@ -22,7 +22,7 @@ use std::{
 };
 
 use dlock::{Client, Error, FencingToken, RwLock, distributed_lock};
-use dlock_tests::{EventLog, Mode};
+use dlock_tests::{EventLog, Mode, now_ns};
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep},
@@ -128,49 +128,54 @@ async fn random_load(settings: &Settings) -> Result<(), Error> {
 
 impl Load {
     async fn hold_once(&self) -> Result<(), Error> {
-        let work = sleep(Duration::from_micros(fastrand::u64(0..=self.hold_us)));
-        let lost = if fastrand::u64(0..100) < self.reads {
+        if fastrand::u64(0..100) < self.reads {
             let guard = self.lock.read().await?;
-            let hold = self.entered(Mode::Read, guard.fencing_token());
-            tokio::select! {
-                biased;
-                () = guard.lost() => {}
-                () = work => {}
-            }
-            self.leaving(Mode::Read, guard.fencing_token(), hold, guard.is_lost());
-            guard.release().await
+            let lost = (guard.lost(), || guard.is_lost());
+            self.work(Mode::Read, guard.fencing_token(), lost).await;
+            self.count(guard.release().await)
         } else {
             let guard = self.lock.write().await?;
-            let hold = self.entered(Mode::Write, guard.fencing_token());
-            tokio::select! {
-                biased;
-                () = guard.lost() => {}
-                () = work => {}
-            }
-            self.leaving(Mode::Write, guard.fencing_token(), hold, guard.is_lost());
-            guard.release().await
-        };
-        match lost {
+            let lost = (guard.lost(), || guard.is_lost());
+            self.work(Mode::Write, guard.fencing_token(), lost).await;
+            self.count(guard.release().await)
+        }
+    }
+
+    /// Works under the lock, and logs that, until it is done or the hold is lost.
+    async fn work(
+        &self,
+        mode: Mode,
+        token: FencingToken,
+        (lost, is_lost): (impl Future<Output = ()>, impl Fn() -> bool),
+    ) {
+        let (name, token) = (self.lock.key().name(), token.as_u64());
+        let at_ns = now_ns();
+        if is_lost() {
+            return;
+        }
+        self.held.fetch_add(1, Ordering::Relaxed);
+        let hold = self.log.enter_at(at_ns, name, mode, token);
+        let work = sleep(Duration::from_micros(fastrand::u64(0..=self.hold_us)));
+        tokio::select! {
+            biased;
+            () = lost => {}
+            () = work => {}
+        }
+        let at_ns = now_ns();
+        if is_lost() {
+            self.log.lost(name, mode, token, hold);
+        } else {
+            self.log.exit_at(at_ns, name, mode, token, hold);
+        }
+    }
+
+    fn count(&self, released: Result<(), Error>) -> Result<(), Error> {
+        match released {
             Err(error) if error.is_lost() => {
                 self.lost.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }
             other => other,
-        }
-    }
-
-    fn entered(&self, mode: Mode, token: FencingToken) -> u64 {
-        self.held.fetch_add(1, Ordering::Relaxed);
-        let name = self.lock.key().name();
-        self.log.enter(name, mode, token.as_u64())
-    }
-
-    fn leaving(&self, mode: Mode, token: FencingToken, hold: u64, lost: bool) {
-        let name = self.lock.key().name();
-        if lost {
-            self.log.lost(name, mode, token.as_u64(), hold);
-        } else {
-            self.log.exit(name, mode, token.as_u64(), hold);
         }
     }
 }

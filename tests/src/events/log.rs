@@ -55,19 +55,30 @@ impl EventLog {
 
     /// Logs that a hold began; to be called right after the lock was granted. Returns the hold's number.
     pub fn enter(&self, key: &str, mode: Mode, token: u64) -> u64 {
+        self.enter_at(now_ns(), key, mode, token)
+    }
+
+    /// Logs that a hold had begun by `at_ns`. A process that may be stopped takes the time, sees that the hold is not
+    /// lost, and logs that: whenever it is stopped, the hold was live at that time.
+    pub fn enter_at(&self, at_ns: u64, key: &str, mode: Mode, token: u64) -> u64 {
         let hold = self.holds.fetch_add(1, Ordering::Relaxed);
-        self.append(EventKind::Enter, key, mode, token, hold);
+        self.append(EventKind::Enter, at_ns, key, mode, token, hold);
         hold
     }
 
     /// Logs that a hold ends; to be called right before its release.
     pub fn exit(&self, key: &str, mode: Mode, token: u64, hold: u64) {
-        self.append(EventKind::Exit, key, mode, token, hold);
+        self.exit_at(now_ns(), key, mode, token, hold);
+    }
+
+    /// Logs that a hold was used until `at_ns`, and live then: see [`enter_at`](Self::enter_at).
+    pub fn exit_at(&self, at_ns: u64, key: &str, mode: Mode, token: u64, hold: u64) {
+        self.append(EventKind::Exit, at_ns, key, mode, token, hold);
     }
 
     /// Logs that a hold knows that it was lost.
     pub fn lost(&self, key: &str, mode: Mode, token: u64, hold: u64) {
-        self.append(EventKind::Lost, key, mode, token, hold);
+        self.append(EventKind::Lost, now_ns(), key, mode, token, hold);
     }
 
     /// Logs that process `pid` was stopped; to be called right after SIGSTOP.
@@ -101,9 +112,9 @@ impl EventLog {
         });
     }
 
-    fn append(&self, kind: EventKind, key: &str, mode: Mode, token: u64, hold: u64) {
+    fn append(&self, kind: EventKind, at_ns: u64, key: &str, mode: Mode, token: u64, hold: u64) {
         self.write(&Event {
-            at_ns: now_ns(),
+            at_ns,
             pid: std::process::id(),
             hold,
             kind,

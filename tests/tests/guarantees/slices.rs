@@ -93,3 +93,35 @@ async fn max_hold_bounds_each_task_that_is_handed_the_lock() {
     let error = guard.check().expect_err("given up");
     assert_eq!(error.kind(), ErrorKind::Lost(LossReason::MaxHold));
 }
+
+/// A task that runs late, as those of a process do that was stopped after it heard of a grant.
+#[tokio::test(flavor = "current_thread")]
+async fn a_hold_that_ended_before_its_task_ran_is_asked_for_again() {
+    let proxy = FaultProxy::start(shared_server().await.addr());
+    let lease = scaled(Duration::from_millis(500));
+    let client = builder(&proxy.url(), &unique_prefix()).lease(lease);
+    let client = client.build().await.expect("the server is up");
+    let lock = client.rw_lock("one").expect("a valid name");
+    let stand_still = || {
+        proxy.blackhole(Direction::ToServer);
+        std::thread::sleep(lease);
+        proxy.pass();
+    };
+    let (guard, next) = begin(&lock).await;
+    let token = guard.fencing_token();
+    drop(guard);
+    stand_still();
+    let guard = next.await.expect("no panic");
+    guard.check().expect("a hold that goes on");
+    assert!(guard.fencing_token() > token);
+
+    let reader = || async {
+        let guard = lock.read().await.expect("its turn");
+        let live = guard.check();
+        stand_still();
+        live
+    };
+    let release = async { guard.release().await.expect("held to the end") };
+    let (one, two, ()) = tokio::join!(reader(), reader(), release);
+    one.and(two).expect("holds that go on");
+}
