@@ -55,7 +55,7 @@ impl ClientBuilder {
     ///   cluster, which is recognised; several seeds are tried in turn (most clusters have
     ///   database 0 only). Outside of a cluster they are a master and its replicas, and the master is
     ///   used; two masters are an error. A client stays with its master until that says that it is a replica now,
-    ///   or [has not answered for too long](crate::guide::operations#the-servers), and then goes over to the only
+    ///   or [has not answered for too long](crate::guide::operations#servers), and then goes over to the only
     ///   other one, if there is just one.
     /// * `rediss://…`: the same through TLS (cargo feature `tls`)
     /// * `redis[s]://…?trusted_hosts=10.0.*,*.internal`, `rediss://…?tls_ca_file=…&tls_cert_file=…&tls_key_file=…`: as
@@ -71,7 +71,7 @@ impl ClientBuilder {
     /// [`url`](Self::url): three or more URLs of any kind, such as five single servers, or three clusters. A lock is held
     /// while more than half of them say so, so it outlasts the failure of the others, without a replica that might have
     /// missed it. All clients have to name the same servers. Read [what that gives, and what it does
-    /// not](crate::guide::operations#a-quorum-of-servers) before.
+    /// not](crate::guide::operations#quorum) before.
     ///
     /// Nobody stands in line: who waits asks again and again, at random times, so there is no order among waiters, and
     /// readers who follow one another without a gap can keep a writer out.

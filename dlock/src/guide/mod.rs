@@ -1,11 +1,21 @@
-//! For those who put locks into a service, and those who run it: what the reference does not say because it belongs to no
-//! single item.
+//! What the reference does not say, because it belongs to no single item.
 //!
-//! * [`services`]: the attribute beside handlers, jobs, databases and tests; coming from other locks; when not to lock.
-//! * [`operations`]: what servers have to be like, what locks cost them, what to watch, and what to do when a lease was
-//!   lost.
+//! * [`guarantees`]: what dlock promises, and what no lock can.
+//! * [`configuration`]: all settings, with defaults and ranges.
+//! * [`services`]: the attribute beside handlers, jobs, databases and tests; migration from other locks; when not to lock.
+//! * [`operations`]: requirements of the servers, what locks cost them, monitoring, and what to do after a lost lease.
+//! * [`benchmarks`]: dlock beside other locks.
 //!
-//! The attribute's arguments are explained where it is: [`distributed_lock`](macro@crate::distributed_lock).
+//! [`distributed_lock`](macro@crate::distributed_lock) explains the attribute's arguments.
+
+#[doc = include_str!("benchmarks.md")]
+pub mod benchmarks {}
+
+#[doc = include_str!("configuration.md")]
+pub mod configuration {}
+
+#[doc = include_str!("guarantees.md")]
+pub mod guarantees {}
 
 #[doc = include_str!("operations.md")]
 pub mod operations {}

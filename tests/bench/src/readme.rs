@@ -1,4 +1,4 @@
-//! The tables of README's comparison, to be copied from here.
+//! The tables of the README and of the guide's page on benchmarks, to be copied from here.
 
 use std::fmt::Write as _;
 
@@ -62,6 +62,8 @@ const ALL: [(&str, Column); 11] = [
     ),
 ];
 
+const README: [(&str, Column); 5] = [P50, TASKS_64, HOT, LONGEST, ONE_PROCESS];
+
 const MUTEX: [(&str, Column); 7] = [P50, TASKS_64, TASKS_256, HOT, LONGEST, SHARES, ONE_PROCESS];
 
 const QUORUM: [(&str, Column); 7] = [
@@ -83,7 +85,7 @@ const QUORUM: [(&str, Column); 7] = [
 /// All tables for which there is a number.
 pub(crate) fn tables(results: &Results) -> String {
     let mut text = String::new();
-    for table in [all(), mutexes(), quorums()] {
+    for table in [readme(), all(), mutexes(), quorums()] {
         let rows: Vec<_> = table
             .rows
             .iter()
@@ -102,7 +104,7 @@ pub(crate) fn tables(results: &Results) -> String {
         let headings: Vec<_> = table.columns.iter().map(|(heading, _)| *heading).collect();
         let _ = write!(
             text,
-            "\n### README: {}\n\n| | {} |\n|---|{}\n",
+            "\n### {}\n\n| | {} |\n|---|{}\n",
             table.title,
             headings.join(" | "),
             "---:|".repeat(headings.len())
@@ -118,16 +120,26 @@ pub(crate) fn tables(results: &Results) -> String {
     text
 }
 
-fn all() -> Table {
-    let as_they_are = |names: &[&str]| {
-        let rows = names.iter();
-        rows.map(|name| ((*name).to_owned(), (*name).to_owned()))
-            .collect()
-    };
+fn readme() -> Table {
     Table {
-        title: "read/write locks and the others",
+        title: "README",
+        columns: &README,
+        rows: by_their_names(&[
+            "dlock",
+            "rslock",
+            "redis-lock",
+            "rlock",
+            "rds_lock",
+            "distkit",
+        ]),
+    }
+}
+
+fn all() -> Table {
+    Table {
+        title: "guide: read/write locks and the others",
         columns: &ALL,
-        rows: as_they_are(&[
+        rows: by_their_names(&[
             "raw",
             "raw-token",
             "dlock",
@@ -158,7 +170,7 @@ fn mutexes() -> Table {
     }
     rows.extend(theirs.map(as_shipped));
     Table {
-        title: "mutexes",
+        title: "guide: mutexes",
         columns: &MUTEX,
         rows,
     }
@@ -167,7 +179,7 @@ fn mutexes() -> Table {
 fn quorums() -> Table {
     let often = |system: &str| (system.to_owned(), format!("{system}, every millisecond"));
     Table {
-        title: "a quorum",
+        title: "guide: a quorum",
         columns: &QUORUM,
         rows: vec![
             (
@@ -181,6 +193,12 @@ fn quorums() -> Table {
             as_shipped("node-redlock"),
         ],
     }
+}
+
+fn by_their_names(names: &[&str]) -> Vec<(String, String)> {
+    let rows = names.iter();
+    rows.map(|name| ((*name).to_owned(), (*name).to_owned()))
+        .collect()
 }
 
 /// A system that polls as seldom as it does by itself.

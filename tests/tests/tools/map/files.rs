@@ -15,7 +15,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// What `tests/README.md` calls it.
+    /// What `tests/GUARANTEES.md` calls it.
     pub(crate) fn title(&self) -> String {
         let group = self.path.split('/').nth(1).expect("a group");
         format!("{group}/{}", self.name)

@@ -1,10 +1,10 @@
-//! What the README guarantees, and what the map of the tests says about it.
+//! What the guide guarantees, and what the map of the tests says about it.
 
 use std::path::Path;
 
 use crate::files::PACKAGE;
 
-/// A part of the README's guarantees, and what is said to show it.
+/// A part of the guide's guarantees, and what is said to show it.
 #[derive(Debug, Default)]
 pub(crate) struct Mapped {
     pub(crate) quote: String,
@@ -29,13 +29,12 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Each item of the README's list of guarantees, in one line.
+/// Each item of the guide's list of guarantees, in one line.
 pub(crate) fn guarantees() -> Vec<String> {
-    let readme = read("../README.md");
-    let (_, section) = readme
-        .split_once("\n## Guarantees and their limits\n")
-        .expect("the README has the section");
-    let section = section.split("\n## ").next().expect("it ends");
+    let guide = read("../dlock/src/guide/guarantees.md");
+    let (_, section) = guide
+        .split_once("\n# Guarantees and their limits\n")
+        .expect("the guide has the section");
     let list = section.trim_start().split("\n\n").next();
     let items = list.expect("it has a list").split("\n* ");
     items
@@ -45,7 +44,7 @@ pub(crate) fn guarantees() -> Vec<String> {
 
 /// The map, part by part. A paragraph that quotes is followed by a list.
 pub(crate) fn map() -> Vec<Mapped> {
-    let map = read("README.md");
+    let map = read("GUARANTEES.md");
     let mut parts: Vec<Mapped> = Vec::new();
     for paragraph in map.split("\n\n") {
         if paragraph.starts_with("> ") {

@@ -5,19 +5,24 @@ use std::path::{Path, PathBuf};
 use crate::files::PACKAGE;
 
 /// From the package's folder.
-pub(crate) const PAGES: [&str; 4] = [
+pub(crate) const PAGES: [&str; 7] = [
     "../README.md",
     "../CONTRIBUTING.md",
     "README.md",
+    "GUARANTEES.md",
+    "sim/README.md",
+    "soak/README.md",
     "../examples/README.md",
 ];
 
 /// Pages whose code names files, and the folders from which it does.
-pub(crate) const NAMING: [&str; 4] = [
+pub(crate) const NAMING: [&str; 6] = [
     "../DESIGN.md",
     "../README.md",
     "../CONTRIBUTING.md",
     "README.md",
+    "sim/README.md",
+    "soak/README.md",
 ];
 const FOLDERS: [&str; 3] = ["..", "../dlock/src", "tests"];
 

@@ -1,4 +1,4 @@
-//! Nothing is forgotten: each file of tests runs, each guarantee of the README has tests that show it, links lead
+//! Nothing is forgotten: each file of tests runs, each guarantee of the guide has tests that show it, links lead
 //! somewhere, and files that the documents name are there.
 
 mod files;
@@ -35,7 +35,7 @@ fn every_program_of_tests_is_declared() {
 }
 
 #[test]
-fn every_guarantee_is_mapped_as_the_readme_says_it() {
+fn every_guarantee_is_mapped_as_the_guide_says_it() {
     let mut parts = map().into_iter().map(|part| part.quote);
     for guarantee in guarantees() {
         let mut mapped = String::new();
@@ -44,9 +44,12 @@ fn every_guarantee_is_mapped_as_the_readme_says_it() {
             let space = if mapped.is_empty() { "" } else { " " };
             mapped = format!("{mapped}{space}{quote}");
         }
-        assert_eq!(mapped, guarantee, "tests/README.md (left) is not README.md");
+        assert_eq!(
+            mapped, guarantee,
+            "tests/GUARANTEES.md (left) is not guarantees.md"
+        );
     }
-    assert_eq!(parts.next(), None, "the README does not say so");
+    assert_eq!(parts.next(), None, "the guide does not say so");
 }
 
 #[test]
