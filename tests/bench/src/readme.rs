@@ -197,7 +197,7 @@ fn quorums() -> Table {
 
 fn by_their_names(names: &[&str]) -> Vec<(String, String)> {
     let rows = names.iter();
-    rows.map(|name| ((*name).to_owned(), (*name).to_owned()))
+    rows.map(|name| ((*name).to_owned(), format!("`{name}`")))
         .collect()
 }
 
