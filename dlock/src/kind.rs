@@ -1,21 +1,21 @@
-//! What kind of lock a name stands for.
+//! Kinds of locks.
 
 use std::fmt;
 
-/// The kinds of locks. Each has keys of its own, so that locks of two kinds with one name have nothing in common.
+/// The kind of a lock. Each kind has its own keys, so locks of different kinds with the same name are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
     /// A read/write lock, which only clients of dlock know.
     Rw,
-    /// A string with an expiry, as clients in other languages take it, too.
+    /// A string with an expiry, which clients in other languages share.
     Mutex,
-    /// The same, with a fencing token for those who hold it through dlock.
+    /// Such a string, with a fencing token for holders in dlock.
     FencedMutex,
 }
 
 impl Kind {
-    /// How many there are.
+    /// The number of kinds.
     pub(crate) const COUNT: usize = 3;
 
     /// The kind in words, as in metric labels: `rw`, `mutex` or `fenced_mutex`.
@@ -28,7 +28,7 @@ impl Kind {
         }
     }
 
-    /// Whether others may hold it who know nothing of dlock.
+    /// Whether programs without dlock may hold it.
     #[must_use]
     pub fn is_mutex(self) -> bool {
         self != Self::Rw

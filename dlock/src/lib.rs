@@ -1,7 +1,7 @@
 //! Read/write locks on Redis Cluster, as an attribute for service functions.
 //!
-//! [`distributed_lock`] acquires a lock before the body of a function, renews its lease while the body runs, stops
-//! the body when the lease is lost, and releases afterwards:
+//! [`distributed_lock`] acquires a lock before the body of a function, renews its lease while the body runs, stops the body when the
+//! lease is lost, and releases the lock afterwards:
 //!
 //! ```
 //! use dlock::distributed_lock;
@@ -13,8 +13,8 @@
 //! # }
 //! #[distributed_lock(key = "order:{order_id}", mode = "write")]
 //! async fn add_item(order_id: u64, db: &Db) -> Result<u32, dlock::Error> {
-//!     let items = db.load(order_id).await + 1; // nobody else edits this order
-//!     db.store(order_id, items).await; // until we are through
+//!     let items = db.load(order_id).await + 1; // no other process edits this order
+//!     db.store(order_id, items).await; // until the function returns
 //!     Ok(items)
 //! }
 //!
@@ -26,15 +26,14 @@
 //! # }
 //! ```
 //!
-//! The same by hand: [`Client::rw_lock`] makes a handle, [`RwLock::write`] and its relatives acquire, and a
-//! [`WriteGuard`] or [`ReadGuard`] holds until it is released, dropped or lost. Threads use [`blocking`], unit tests
-//! [`testing`].
+//! Without the attribute, [`Client::rw_lock`] returns a handle, [`RwLock::write`] and its variants acquire the lock, and a [`WriteGuard`] or
+//! [`ReadGuard`] holds it until it is released, dropped or lost. Threads use [`blocking`], unit tests [`testing`].
 //!
-//! What the lock promises, and what no lock with a lease can: as long as no lease is lost, a writer is alone. A holder
-//! learns that its lease is over ([`WriteGuard::is_lost`]) before anybody else can get the lock, also after a pause of
-//! the whole process. For what was already sent by then there is the [`FencingToken`].
+//! As long as no lease is lost, a writer is alone. A holder learns that its lease has ended ([`WriteGuard::is_lost`]) before the server
+//! grants the lock again, even after a pause of the whole process. A lock cannot recall requests that were already sent; the
+//! [`FencingToken`] covers those. [`guide::guarantees`] has all promises and limits.
 //!
-//! More than single items: [`guide`] for services and for those who run them.
+//! The [`guide`] is for developers of services and for operators.
 //!
 //! Cargo features: `tls` for `rediss://`, `tracing` (on by default), `cli` for the `dlock` command.
 

@@ -1,13 +1,13 @@
-//! Read or write.
+//! Modes of a hold.
 
 use std::fmt;
 
-/// How a lock is held.
+/// The mode of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Shared with other readers.
     Read,
-    /// Alone.
+    /// Excluding all other holders.
     Write,
 }
 

@@ -52,10 +52,10 @@ impl fmt::Display for ServerToken {
 ///
 /// Send it along with what the lock protects, and let the receiver refuse anything smaller than
 /// the largest it has seen: then even a holder that was paused beyond its lease can do no harm.
-/// It is 2048 times what the server names (its time in microseconds or one more than the last token, whichever is
-/// larger), and one more each time that the hold is passed on in its process without the server: so it is smaller than
-/// the server's next, and no other server names one in between.
-/// It fits a signed 64-bit integer (SQL `BIGINT`) until the year 2112, and the 53 bits of a JavaScript number no more.
+/// The server's part is its time in microseconds, or one more than the last token, whichever is larger. The token is 2048 times that
+/// part, plus one for each hand-over inside the process. So it is smaller than the server's next token, and no other server grants a
+/// token in between.
+/// It fits a signed 64-bit integer (SQL `BIGINT`) until the year 2112, but not the 53 bits of a JavaScript number.
 /// Readers that share one hold share its token.
 ///
 /// Source: Martin Kleppmann, "How to do distributed locking", 2016.

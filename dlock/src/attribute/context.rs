@@ -33,11 +33,10 @@ fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> 
     ENTERED.try_with(look).ok()
 }
 
-/// The lock under which the calling function runs, if an annotated function is running. Plain mutexes, which have no fencing
-/// token, are passed over: see [`current_mutex`].
+/// The innermost lock of the annotated functions that are running in this task. Skips plain mutexes, which have no fencing token: see
+/// [`current_mutex`].
 ///
-/// It belongs to the task: a task that Tokio spawned does not inherit it. Of several `keys` it is the one that
-/// was taken last; name them with `guard = ..` to have them all.
+/// A spawned Tokio task does not inherit the lock. Of several `keys`, this returns the lock that was taken last; `guard = ..` binds all.
 ///
 /// ```
 /// # use dlock::{Client, Error, Mode, distributed_lock};
@@ -64,7 +63,7 @@ pub fn current() -> Option<Held> {
     innermost(true)
 }
 
-/// The same for plain mutexes (`lock = "mutex"`): the innermost under which the calling function runs.
+/// The innermost plain mutex (`lock = "mutex"`) of the annotated functions that are running in this task.
 ///
 /// ```
 /// # use dlock::{Client, Error, distributed_lock};

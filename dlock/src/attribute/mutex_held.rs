@@ -7,8 +7,8 @@ use crate::{Error, LockKey};
 
 /// The plain mutex under which an annotated function runs (`lock = "mutex"`): a [`Held`] without a fencing token.
 ///
-/// Named with `guard = name`, or asked for with [`current_mutex`](crate::current_mutex). It tells about the mutex but
-/// does not keep it: the function's end releases, however many clones there are, and says so to them.
+/// `guard = name` binds it, and [`current_mutex`](crate::current_mutex) returns it. It does not keep the mutex: the end of the function
+/// releases the mutex, and all clones then report that.
 #[derive(Clone)]
 pub struct MutexHeld(Held);
 
@@ -17,14 +17,14 @@ impl MutexHeld {
         Self(held)
     }
 
-    /// The mutex' key, which is its name.
+    /// The mutex's key, which is its name.
     #[must_use]
     pub fn key(&self) -> &LockKey {
         self.0.key()
     }
 
-    /// Whether the mutex is held no longer: the lease is gone, or the function has returned. Reads a
-    /// clock and sends nothing.
+    /// Whether the mutex is no longer held: the lease has ended, or the function has returned. Reads the clock and sends no
+    /// request.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.0.is_lost()
@@ -34,16 +34,16 @@ impl MutexHeld {
     ///
     /// # Errors
     ///
-    /// [`is_lost`](Error::is_lost) when somebody else may hold the mutex.
+    /// [`is_lost`](Error::is_lost) if another program may hold the mutex.
     pub fn check(&self) -> Result<(), Error> {
         self.0.check()
     }
 
-    /// Completes when the mutex is held no longer.
+    /// Completes when the mutex is no longer held.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is changed.
+    /// Dropping the future changes nothing.
     pub async fn lost(&self) {
         self.0.lost().await;
     }

@@ -2,10 +2,10 @@
 
 use crate::Error;
 
-/// What an annotated function may return: a `Result` whose error has a `From<dlock::Error>`, or a type of your own
-/// that can tell of a failure in its own way.
+/// The return type of an annotated function: a `Result` whose error implements `From<dlock::Error>`, or a type of your own that can
+/// report a failure.
 ///
-/// A function with any other return type says with `on_busy` what to return instead.
+/// A function with any other return type gives the value to return with `on_busy`.
 ///
 /// ```
 /// use dlock::{Client, Error, LockResult, distributed_lock};
@@ -35,20 +35,20 @@ use crate::Error;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot tell the caller that the lock was not had, or was lost",
+    message = "`{Self}` cannot report that the lock was busy or lost",
     label = "the return type of a function under `#[distributed_lock]`",
-    note = "return `Result<T, E>` with an error of your own that has an `impl From<dlock::Error> for E`",
-    note = "an error of another crate, such as `std::io::Error`, cannot get one: write \
-            `on_busy = |error| Err(..)`, which makes it of whatever goes wrong",
-    note = "or say with `on_busy = ..` what to return instead of a `Result`; beside a `Result` a plain value answers \
-            only for a lock that somebody else has"
+    note = "return `Result<T, E>`, where your error type `E` implements `From<dlock::Error>`",
+    note = "a foreign error type, such as `std::io::Error`, cannot implement it: write `on_busy = |error| Err(..)`, which \
+            converts every failure",
+    note = "or give the value to return with `on_busy = ..`; in a function that returns a `Result`, a plain value is used only \
+            when the lock is held by another caller"
 )]
 pub trait LockResult {
     /// The error as a return value.
     fn from_lock_error(error: Error) -> Self;
 
-    /// Whether this is a failure of the body's own. If the lock was lost before the body had come to its end, the caller
-    /// gets such a failure, which says more, but no success: the loss instead. Default: it is none.
+    /// Whether this value is the body's own failure. If the lock was lost before the body returned, the caller gets such a failure, but
+    /// the loss instead of a success. Default: `false`.
     fn is_failure(&self) -> bool {
         false
     }

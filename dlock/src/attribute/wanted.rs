@@ -69,7 +69,7 @@ pub(super) fn contended(lock: &Handle) -> Error {
     Error::new(
         ErrorKind::Contended,
         format!(
-            "lock `{}` is held by somebody else; give `wait` a length to stand in line",
+            "lock `{}` is held by another caller; set `wait` to a duration to queue for it",
             lock.key().name()
         ),
     )

@@ -1,4 +1,4 @@
-//! Building a client on this process's own runtime.
+//! Clients on the runtime of dlock's thread.
 
 use std::sync::mpsc;
 
@@ -6,7 +6,7 @@ use super::Client;
 use crate::{ClientBuilder, Error, background};
 
 impl ClientBuilder {
-    /// Connects; everything the client does runs on a thread of this crate.
+    /// Connects. A thread of dlock does all the client's work.
     ///
     /// # Errors
     ///

@@ -6,9 +6,9 @@ use super::{Mutex, RwLock};
 use crate::attribute::AsClient;
 use crate::{ClientBuilder, Error};
 
-/// A [`Client`](crate::Client) whose methods wait. Cheap to clone.
+/// A [`Client`](crate::Client) whose methods block. Clones are cheap.
 ///
-/// It can be handed to whatever takes an asynchronous client: `dlock::install(client.into())`,
+/// It converts to an async client: `dlock::install(client.into())`,
 /// `client = ..` of the attribute, [`testing::Scope::new`](crate::testing::Scope::new).
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -25,12 +25,12 @@ impl Client {
         Self::builder().url(url).build_blocking()
     }
 
-    /// Settings to start from; end with [`build_blocking`](ClientBuilder::build_blocking).
+    /// A builder with default settings; end with [`build_blocking`](ClientBuilder::build_blocking).
     pub fn builder() -> ClientBuilder {
         crate::Client::builder()
     }
 
-    /// A handle to the lock of this name. Nothing is sent.
+    /// A handle to the read/write lock of this name. Sends no request.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Client {
         Ok(RwLock::new(self.client.clone(), lock))
     }
 
-    /// A handle to the mutex that is the string key of this name. Nothing is sent.
+    /// A handle to the mutex of this name. Sends no request.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Client {
         Ok(Mutex::new(self.client.clone(), mutex))
     }
 
-    /// Lets what holds a lock finish, and shuts down; see [`Client::drain`](crate::Client::drain).
+    /// Lets holders finish, and shuts down; see [`Client::drain`](crate::Client::drain).
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Client {
         self.client.wait(self.client.drain(patience))?
     }
 
-    /// Gives up what this client and its clones hold; see [`Client::shutdown`](crate::Client::shutdown).
+    /// Ends all holds of this client and its clones; see [`Client::shutdown`](crate::Client::shutdown).
     ///
     /// # Errors
     ///

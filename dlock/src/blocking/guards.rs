@@ -1,4 +1,4 @@
-//! Guards whose release waits.
+//! Guards whose release blocks.
 
 use crate::{Client, Error, FencingToken, LockKey};
 
@@ -6,9 +6,8 @@ macro_rules! guard {
     ($(#[$about:meta])* $name:ident) => {
         $(#[$about])*
         ///
-        /// The hold renews itself. Dropping the guard releases the lock and waits for that, for a second at
-        /// most, and then leaves it to the background; [`release`](Self::release) waits as long as it takes,
-        /// and tells whether the lock was held to the end.
+        /// The client renews the hold. Dropping the guard releases the lock, waits for at most a second, and then leaves the release to the
+        /// background. [`release`](Self::release) waits for the server's answer, and reports whether the lock was held to the end.
         #[derive(Debug)]
         #[must_use = "dropping the guard releases the lock at once"]
         pub struct $name {
@@ -28,7 +27,7 @@ macro_rules! guard {
                 self.guard.key()
             }
 
-            /// Whether the hold is lost. Costs a look at the clock.
+            /// Whether the hold is lost. Reads the clock.
             #[must_use]
             pub fn is_lost(&self) -> bool {
                 self.guard.is_lost()
@@ -43,7 +42,7 @@ macro_rules! guard {
                 self.guard.check()
             }
 
-            /// Waits until the hold is lost, and for ever if it is not: for a thread that watches.
+            /// Blocks until the hold is lost, perhaps without end: for a thread that watches.
             ///
             /// # Errors
             ///
@@ -53,7 +52,7 @@ macro_rules! guard {
                 self.client.wait(self.guard.lost())
             }
 
-            /// Gives the lock back and waits until the server knows.
+            /// Releases the lock and waits for the server's answer.
             ///
             /// # Errors
             ///
@@ -84,20 +83,19 @@ guard! {
 }
 
 guard! {
-    /// A mutex held until released, dropped or lost. It has no fencing token, as the asynchronous
-    /// [`MutexGuard`](crate::MutexGuard) has none.
+    /// A mutex held until released, dropped or lost. Like the async [`MutexGuard`](crate::MutexGuard) it has no fencing token.
     MutexGuard
 }
 
 guard! {
-    /// A mutex held until released, dropped or lost, with a token among those who hold it through dlock.
+    /// A mutex held until released, dropped or lost, with a fencing token that grows among holders in dlock.
     FencedMutexGuard
 }
 
 macro_rules! fenced {
     ($($name:ident)*) => {$(
         impl $name {
-            /// The token to send along with what the lock protects.
+            /// The token to store with the data that the lock protects.
             #[must_use]
             pub fn fencing_token(&self) -> FencingToken {
                 self.guard.fencing_token()

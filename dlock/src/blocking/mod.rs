@@ -1,8 +1,7 @@
-//! The same without async: for synchronous programs, and for threads of an asynchronous one.
+//! Locks without async, for synchronous programs and for threads of asynchronous programs.
 //!
-//! A [`blocking::Client`](Client) brings the runtime that its connections need, on a thread of its own,
-//! so it works outside and inside a Tokio runtime. Inside, it keeps the calling thread from running
-//! other tasks while it waits: call it from [`tokio::task::spawn_blocking`] there.
+//! A thread of dlock runs the connections of a [`blocking::Client`](Client), so it works outside and inside a Tokio runtime. Inside, a wait
+//! blocks the other tasks of the calling thread: use [`tokio::task::spawn_blocking`].
 //!
 //! ```
 //! # fn main() -> Result<(), dlock::Error> {

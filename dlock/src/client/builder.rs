@@ -1,4 +1,4 @@
-//! Making a client.
+//! The builder of clients.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::protocol::ClientId;
 use crate::store::{Pem, Store};
 use crate::tasks;
 
-/// Settings for a [`Client`]; made by [`Client::builder`].
+/// Settings for a [`Client`]. [`Client::builder`] returns it.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -49,32 +49,28 @@ impl ClientBuilder {
         }
     }
 
-    /// Where the locks live. Default: `memory://`, a store of this client's own.
+    /// The URL of the server. Default: `memory://`, a store of this client's own.
     ///
-    /// * `redis://[user:password@]host[:port][,host:port…][/database]`: one Redis or Valkey, or a
-    ///   cluster, which is recognised; several seeds are tried in turn (most clusters have
-    ///   database 0 only). Outside of a cluster they are a master and its replicas, and the master is
-    ///   used; two masters are an error. A client stays with its master until that says that it is a replica now,
-    ///   or [has not answered for too long](crate::guide::operations#servers), and then goes over to the only
-    ///   other one, if there is just one.
-    /// * `rediss://…`: the same through TLS (cargo feature `tls`)
-    /// * `redis[s]://…?trusted_hosts=10.0.*,*.internal`, `rediss://…?tls_ca_file=…&tls_cert_file=…&tls_key_file=…`: as
+    /// * `redis://[user:password@]host[:port][,host:port…][/database]`: one Redis or Valkey, or a cluster; the client finds out which.
+    ///   Several hosts are seeds, tried in turn. Most clusters have database 0 only. Outside a cluster the seeds are a master and its
+    ///   replicas, and the client uses the master; two masters are an error. The client leaves its master when that says that it is
+    ///   a replica, or [has not answered for too long](crate::guide::operations#servers), and only for exactly one other master.
+    /// * `rediss://…`: over TLS (cargo feature `tls`)
+    /// * `redis[s]://…?trusted_hosts=10.0.*,*.internal`, `rediss://…?tls_ca_file=…&tls_cert_file=…&tls_key_file=…`: see
     ///   [`trusted_hosts`](Self::trusted_hosts), [`tls_ca_file`](Self::tls_ca_file) and
     ///   [`tls_client_files`](Self::tls_client_files)
-    /// * `memory://name`: shared by all clients of this process that use the name
+    /// * `memory://name`: a store in memory, shared by all clients of this process that use the name
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = Some(url.into());
         self
     }
 
-    /// Has each lock on most of several servers that have nothing in common (Redlock), instead of on the one of
-    /// [`url`](Self::url): three or more URLs of any kind, such as five single servers, or three clusters. A lock is held
-    /// while more than half of them say so, so it outlasts the failure of the others, without a replica that might have
-    /// missed it. All clients have to name the same servers. Read [what that gives, and what it does
-    /// not](crate::guide::operations#quorum) before.
+    /// Keeps each lock on a majority of several independent servers (Redlock), instead of on the server of [`url`](Self::url): 3 to 31
+    /// URLs, of five single servers or three clusters, for example. A lock outlasts the failure of any minority. All clients must name the
+    /// same servers. Read the [guide](crate::guide::operations#quorum) first: it lists the conditions.
     ///
-    /// Nobody stands in line: who waits asks again and again, at random times, so there is no order among waiters, and
-    /// readers who follow one another without a gap can keep a writer out.
+    /// Waiters do not queue. They retry at random times, so there is no order among waiters, and readers that follow each other without
+    /// a gap can starve a writer.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -93,38 +89,35 @@ impl ClientBuilder {
         self
     }
 
-    /// The readable part of this client's hold ids, shown by `inspect`. Default: host name and
-    /// process id. Letters, digits and `.:_-` are kept, at most 24.
+    /// The readable part of this client's hold ids, which `inspect` shows. Default: host name and process id. The client keeps letters,
+    /// digits and `.:_-`, and cuts the name after 24 characters.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// How long a hold lasts without a renewal, which is how long a crashed holder keeps others
-    /// out. 200 ms to 24 h. Default: 30 s. Renewed at about a third of it.
+    /// How long a hold lasts without a renewal, and so how long a crashed holder blocks the lock. 200 ms to 24 h. Default: 30 s. The
+    /// client renews after a third of it.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.config.lease = lease;
         self
     }
 
-    /// How long a hold renews itself before it is given up as lost; at least the lease. Default:
-    /// for ever.
+    /// How long the client renews a hold before the hold is lost; at least the lease. Default: without limit.
     pub fn max_hold(mut self, max_hold: Duration) -> Self {
         self.config.max_hold = Some(max_hold);
         self
     }
 
-    /// What keys and channels start with: 1 to 64 letters (a to z), digits, `-`, `_`, `.` and `/`. Default: `dlock`.
-    /// Clients that share locks share the prefix; those of two prefixes have nothing in common, and the server can keep
-    /// them apart (`~shop:*`).
+    /// The start of all keys and channels: 1 to 64 letters (a to z), digits, `-`, `_`, `.` and `/`. Default: `dlock`. Clients with different
+    /// prefixes share no lock, and the server's access rules can separate them (`~shop:*`).
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.config.prefix = prefix.into();
         self
     }
 
-    /// How long an operation is tried again while servers fail or do not answer, as during a
-    /// failover; not how long to wait for a held lock. 1 ms to 1 h, at least the response
-    /// timeout. Default: 10 s.
+    /// How long an operation retries while servers fail or do not answer, as during a failover. It does not limit the wait for a held
+    /// lock. 1 ms to 1 h, at least the response timeout. Default: 10 s.
     pub fn retry_for(mut self, retry_for: Duration) -> Self {
         self.config.timeouts.retry_for = retry_for;
         self
@@ -137,29 +130,28 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a server may take for one answer before the request is sent again. 1 ms to 1 h.
-    /// Default: 1 s. Up to three times as long (or the [connect timeout](Self::connect_timeout), if that is longer) while the
-    /// server answers other requests, or has answered the last ones late.
+    /// How long a server may take for one answer before the client sends the request again. 1 ms to 1 h. Default: 1 s. The client waits up
+    /// to three times as long (or for the [connect timeout](Self::connect_timeout), if that is longer) while the server answers
+    /// other requests, or answered the last ones late.
     pub fn response_timeout(mut self, timeout: Duration) -> Self {
         self.config.timeouts.response = timeout;
         self
     }
 
-    /// The authorities that vouch for servers of `rediss://`, in a file in PEM. Default: those that the platform trusts.
+    /// A PEM file of the authorities that sign certificates of `rediss://` servers. Default: the platform's authorities.
     pub fn tls_ca_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.config.trust.authorities = Some(Pem::File(file.into()));
         self
     }
 
-    /// The same, as the text of such a file.
+    /// The text of such a PEM file, instead of [`tls_ca_file`](Self::tls_ca_file).
     pub fn tls_ca_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.config.trust.authorities = Some(Pem::Text(pem.into()));
         self
     }
 
-    /// The certificate that this client shows to servers of `rediss://` (with those that lead to an authority), and its
-    /// key without a passphrase: two files in PEM. They are read again when they have changed, for the next connection.
-    /// Default: none.
+    /// The client's certificate for `rediss://` servers (with its chain), and its key without a passphrase: two PEM files. The client
+    /// reads changed files again for its next connection. Default: none.
     pub fn tls_client_files(
         mut self,
         certificate: impl Into<PathBuf>,
@@ -170,7 +162,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The same, as the texts of such files.
+    /// The texts of such PEM files, instead of [`tls_client_files`](Self::tls_client_files).
     pub fn tls_client_pem(
         mut self,
         certificate: impl Into<Vec<u8>>,
@@ -181,29 +173,27 @@ impl ClientBuilder {
         self
     }
 
-    /// The hosts to which nodes of a cluster may send this client, and so its password: names or addresses, with `*`
-    /// for any characters (`10.0.*`, `*.redis.internal`). Default: any. The hosts of the URL always count. Over TLS a
-    /// server has to show a certificate for its name as well; outside of a cluster a client goes nowhere else.
+    /// Hosts that the cluster may redirect to. They receive the password. Names or addresses, with `*` for any characters (`10.0.*`,
+    /// `*.redis.internal`). Default: any. The hosts of the URL are always allowed. Over TLS a server must also have a certificate for its
+    /// name. Outside a cluster the client connects only to the hosts of the URL.
     pub fn trusted_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.config.trust.hosts = hosts.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Connects. The client's background tasks run on a thread that all clients of this process share. Its connections
-    /// are driven by the current Tokio runtime, for as long as that lasts and gets on, and otherwise by that thread;
-    /// so a client may be used on any runtime, on several, and on executors other than Tokio's. A runtime of Tokio's has to
-    /// have timers (`enable_all`, as its macros do).
+    /// Connects. A thread that all clients of this process share runs the background tasks. The current Tokio runtime drives the
+    /// connections while it makes progress, and otherwise that thread does. So a client works on any runtime, on several runtimes, and on
+    /// executors other than Tokio's. A Tokio runtime must have timers (`enable_all`, as its macros do).
     ///
     /// # Errors
     ///
-    /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig) for a setting out of range or a URL that
-    /// cannot be read; [`Unavailable`](crate::ErrorKind::Unavailable) when no seed answers within
-    /// `retry_for`, or no majority of a quorum; [`Unauthorized`](crate::ErrorKind::Unauthorized) for a wrong password, a
-    /// missing right, or a certificate that one side does not accept.
+    /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig) for a setting out of range or an invalid URL;
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) if no seed answers within `retry_for`, or no majority of a quorum;
+    /// [`Unauthorized`](crate::ErrorKind::Unauthorized) for a wrong password, a missing right, or a certificate that one side rejects.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes what was opened.
+    /// Dropping the future closes the connections.
     pub async fn build(self) -> Result<Client, Error> {
         self.open().await.inspect_err(metrics::failed)
     }

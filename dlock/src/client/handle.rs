@@ -11,13 +11,11 @@ use crate::key::LockKey;
 use crate::kind::Kind;
 use crate::lock::{Handle, Mutex, RwLock, Settings};
 
-/// A connection to where locks live. Cheap to clone; all clones share their connections and
-/// background tasks.
+/// A client of the servers that keep the locks. Clones are cheap, and share connections and background tasks.
 ///
-/// It serves whoever uses it: several Tokio runtimes, one after the other or side by side, other executors, threads. What
-/// renews and releases runs on a thread that all clients of the process share. Connections are driven by the runtime on
-/// which the client was built, and by that thread once the runtime has ended or stands still for a tenth of a
-/// second.
+/// Several Tokio runtimes (in sequence or side by side), other executors, and threads may use one client. A thread that all clients of
+/// the process share renews and releases. The runtime that built the client drives the connections. After the runtime has ended, or
+/// has made no progress for a tenth of a second, that thread drives them.
 #[derive(Clone)]
 pub struct Client {
     pub(super) inner: Arc<Inner>,
@@ -30,11 +28,11 @@ impl Client {
         }
     }
 
-    /// Runs `future` while this thread does nothing else.
+    /// Blocks this thread until `future` completes.
     ///
     /// # Errors
     ///
-    /// `would_deadlock` on the one thread without which the client cannot go on.
+    /// `would_deadlock` on the only thread that drives the client.
     pub(crate) fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
         self.inner.home.wait(future)
     }
@@ -52,7 +50,7 @@ impl Client {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes what was opened.
+    /// Dropping the future closes the connections.
     ///
     /// # Examples
     ///
@@ -69,23 +67,23 @@ impl Client {
         Self::builder().url(url).build().await
     }
 
-    /// Settings to start from.
+    /// A builder with default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::new()
     }
 
-    /// A handle to the lock of this name. Nothing is sent.
+    /// A handle to the read/write lock of this name. Sends no request.
     ///
     /// # Errors
     ///
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name that is empty, longer than 512
-    /// bytes, or whose braces do not make a hash tag.
+    /// bytes, or whose braces are not a hash tag.
     pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
         self.handle(Kind::Rw, name.as_ref()).map(RwLock::new)
     }
 
-    /// A handle to the mutex that is the string key of this name, which programs in other languages may take as well:
-    /// `SET name token NX PX ..`. The key is the name, as it is: no prefix, no braces. Nothing is sent.
+    /// A handle to the mutex of this name: a string key that programs in other languages also use (`SET name token NX PX ..`). The key is
+    /// the name, without prefix or braces. Sends no request.
     ///
     /// # Errors
     ///
@@ -105,22 +103,21 @@ impl Client {
         Ok(Handle::new(Arc::clone(&self.inner.locks), key, settings))
     }
 
-    /// Ends well: no new locks are given (also to those who wait, and inside of functions that hold one), what holds a
-    /// lock may finish within `patience`, and then the client is shut down as by
-    /// [`shutdown`](Self::shutdown). For the end of a service, behind its last request.
+    /// Drains the client at the end of a service: it grants no new locks (also to waiters, and inside functions that hold a lock), lets
+    /// holders finish within `patience`, and then shuts down as [`shutdown`](Self::shutdown) does.
     ///
     /// # Fairness
     ///
-    /// Those who wait are turned away at once with [`Closed`](crate::ErrorKind::Closed); other processes are served.
+    /// Waiters of this client fail at once with [`Closed`](crate::ErrorKind::Closed); waiters of other processes are served.
     ///
     /// # Errors
     ///
-    /// [`Timeout`](crate::ErrorKind::Timeout) (step `Release`) when something was still held after `patience`, and lost
-    /// then; otherwise as [`shutdown`](Self::shutdown).
+    /// [`Timeout`](crate::ErrorKind::Timeout) (step `Release`) if a hold remained after `patience`, which is then lost; otherwise as
+    /// [`shutdown`](Self::shutdown).
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the client closed to new locks; what is held is kept.
+    /// Dropping the future leaves the client closed to new locks. It keeps its holds.
     ///
     /// # Examples
     ///
@@ -145,20 +142,18 @@ impl Client {
         self.inner.locks.drain(patience).await
     }
 
-    /// Gives up what this client and its clones hold, sends the releases still queued, and ends
-    /// the background tasks. Guards that are still alive report
-    /// [`LossReason::Shutdown`](crate::LossReason::Shutdown); later acquires answer
-    /// [`Closed`](crate::ErrorKind::Closed). A second call does nothing more.
+    /// Ends all holds of this client and its clones, sends queued releases, and stops the background tasks. Guards that are still alive
+    /// report [`LossReason::Shutdown`](crate::LossReason::Shutdown). Later acquires fail with [`Closed`](crate::ErrorKind::Closed). A
+    /// second call has no effect.
     ///
     /// # Errors
     ///
-    /// [`Timeout`](crate::ErrorKind::Timeout) (step `Release`) when releases could not be
-    /// delivered within `retry_for`; those locks become free when their leases end.
+    /// [`Timeout`](crate::ErrorKind::Timeout) (step `Release`) if releases could not be delivered within `retry_for`; those locks become
+    /// free when their leases end.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the client closed; queued releases are still sent while the
-    /// runtime lives.
+    /// Dropping the future leaves the client closed. It still sends queued releases while the runtime lives.
     ///
     /// # Examples
     ///

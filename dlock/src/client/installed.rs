@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 
 static INSTALLED: ArcSwapOption<Client> = ArcSwapOption::const_empty();
 
-/// Makes `client` the one that annotated functions use, in place of an earlier one.
+/// Installs `client` for annotated functions, and replaces an earlier one.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -27,7 +27,7 @@ pub fn install(client: Client) {
 ///
 /// # Errors
 ///
-/// [`NotInstalled`](crate::ErrorKind::NotInstalled) when there was none.
+/// [`NotInstalled`](crate::ErrorKind::NotInstalled) if no client was installed.
 pub fn installed() -> Result<Client, Error> {
     INSTALLED.load().as_deref().cloned().ok_or_else(|| {
         Error::new(

@@ -1,4 +1,4 @@
-//! Finding locks.
+//! Lists of locks.
 
 use wildmatch::WildMatch;
 
@@ -10,23 +10,21 @@ use crate::kind::Kind;
 use crate::metrics;
 
 impl Client {
-    /// The names of the locks under this client's prefix that match `pattern`, sorted: those that
-    /// are held or waited for, and some that have been free for a minute at most. In a pattern, `*` stands for
-    /// any characters and `?` for one.
+    /// The sorted names of the read/write locks under this client's prefix that match `pattern`: held locks, locks with waiters, and
+    /// some that have been free for at most a minute. In a pattern, `*` matches any characters and `?` matches one.
     ///
-    /// Walks through all keys of all masters (`SCAN`), which is fine for looking into a problem
-    /// and too much for anything done often.
+    /// Scans all keys of all masters (`SCAN`). Use it for diagnosis, not regularly.
     ///
     /// # Errors
     ///
     /// [`Unavailable`](crate::ErrorKind::Unavailable) or
-    /// [`Timeout`](crate::ErrorKind::Timeout) when a master does not answer,
+    /// [`Timeout`](crate::ErrorKind::Timeout) if a master does not answer,
     /// [`Unauthorized`](crate::ErrorKind::Unauthorized) without the right to `SCAN`,
     /// [`Closed`](crate::ErrorKind::Closed) after a shutdown.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is changed.
+    /// Dropping the future changes nothing.
     ///
     /// # Examples
     ///
@@ -44,8 +42,8 @@ impl Client {
         self.list_kind(Kind::Rw, pattern).await
     }
 
-    /// The same of mutexes, as far as dlock keeps anything beside them: those that have a fencing token or for which somebody
-    /// waits, or did so a minute ago at most. A mutex for which nobody waits is just a string like others.
+    /// The sorted names of the mutexes that match `pattern`, if they have a fencing token, or a waiter in dlock now or within the last
+    /// minute. Other mutexes cannot be distinguished from other strings.
     ///
     /// # Errors
     ///
@@ -53,7 +51,7 @@ impl Client {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is changed.
+    /// Dropping the future changes nothing.
     ///
     /// # Examples
     ///

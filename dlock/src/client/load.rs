@@ -1,4 +1,4 @@
-//! What the servers do for locks.
+//! The servers' load.
 
 use super::Client;
 use crate::clock::Instant;
@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::store::ScriptLoad;
 
 impl Client {
-    /// What the servers have done for locks, and others' scripts, so far. For the command-line
-    /// tool; not covered by semantic versioning.
+    /// The scripts that the servers have run so far, for locks and for other programs. For the command-line tool; not covered by semantic
+    /// versioning.
     ///
     /// # Errors
     ///

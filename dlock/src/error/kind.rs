@@ -1,18 +1,18 @@
-//! What went wrong, as a value to match on.
+//! Kinds of errors, to match on.
 
 use std::fmt;
 
-/// The step a deadline cut short.
+/// The step in which a deadline passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Reaching a server and logging in.
+    /// Connecting to a server, and the login.
     Connect,
-    /// Waiting for the lock while somebody else held it.
+    /// Waiting for the lock while another caller held it.
     Wait,
     /// Waiting for the server's answer to one request.
     Request,
-    /// Giving a hold back.
+    /// Releasing a hold.
     Release,
 }
 
@@ -33,9 +33,9 @@ impl fmt::Display for Step {
 pub enum LossReason {
     /// No renewal was acknowledged before the lease ran out.
     Expired,
-    /// The server no longer knew the hold when it was to be renewed or released.
+    /// The server no longer knew the hold at its renewal or release.
     Removed,
-    /// The hold was renewed up to its `max_hold` and then given up.
+    /// The hold reached its `max_hold`.
     MaxHold,
     /// The client was shut down while the guard was alive.
     Shutdown,
@@ -72,21 +72,21 @@ pub enum ErrorKind {
     InvalidKey,
     /// A setting that is out of range, or that contradicts another.
     InvalidConfig,
-    /// Somebody else holds the lock and the caller did not want to wait.
+    /// Another caller holds the lock, and this caller did not wait.
     Contended,
     /// A deadline passed in the named step.
     Timeout(Step),
     /// The hold ended before it was released.
     Lost(LossReason),
-    /// Waiting would never end: a reader asked for the write lock beside other readers.
+    /// The caller would wait for itself: a reader requested the write lock beside other readers, for example.
     WouldDeadlock,
     /// No server could be reached, or the cluster cannot serve the key now.
     Unavailable,
-    /// Wrong password, a right that the user lacks, or a certificate that one side does not accept.
+    /// A wrong password, a missing right, or a certificate that one side rejects.
     Unauthorized,
-    /// The key under this name is not a lock of ours.
+    /// The key of this name is not a lock of dlock.
     ForeignKey,
-    /// The server refused or answered something unexpected.
+    /// The server refused the request, or sent an unexpected reply.
     Server,
     /// The client is being drained, or was shut down.
     Closed,
@@ -114,8 +114,8 @@ impl ErrorKind {
         "not_installed",
     ];
 
-    /// The kind as a metric label value. Timeouts tell the step: waiting is the code's affair, the
-    /// others are the server's.
+    /// The kind as a metric label value. Timeouts name the step: waits depend on the
+    /// callers, all others on the servers.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::InvalidKey => "invalid_key",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::plain::{Quoted, plain};
 use super::{ErrorKind, LossReason, Step, Written};
 
-/// What stood behind an error, in its own words: those of a server, perhaps, and so plain and cut.
+/// The text behind an error, perhaps a server's, with control characters escaped, and cut.
 #[derive(Clone, Debug)]
 struct Cause(String);
 
@@ -26,11 +26,10 @@ impl Cause {
     }
 }
 
-/// Any failure of this crate.
+/// Any failure of dlock.
 ///
-/// Ask it with [`kind`](Error::kind) or the `is_…` methods; its text names the lock and says what
-/// to do. Cheap to clone. It never contains a password, and control characters (of a name, of a server's words)
-/// are shown escaped.
+/// [`kind`](Error::kind) and the `is_…` methods classify it. The text names the lock and says what to do. It contains no password, and
+/// escapes control characters in names and server replies. Clones are cheap.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -56,15 +55,27 @@ struct Inner {
     own: bool,
 }
 
-impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Arc::new(Inner {
+impl Inner {
+    fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
             kind,
             message: message.into(),
             cause: None,
             deferred: false,
             own: false,
-        }))
+        }
+    }
+}
+
+impl From<Inner> for Error {
+    fn from(inner: Inner) -> Self {
+        Self(Arc::new(inner))
+    }
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Inner::new(kind, message).into()
     }
 
     pub(crate) fn with_cause(
@@ -72,54 +83,47 @@ impl Error {
         message: impl Into<Cow<'static, str>>,
         cause: &impl fmt::Display,
     ) -> Self {
-        Self(Arc::new(Inner {
-            kind,
-            message: message.into(),
+        let inner = Inner {
             cause: Some(Cause::of(cause)),
-            deferred: false,
-            own: false,
-        }))
+            ..Inner::new(kind, message)
+        };
+        inner.into()
     }
 
-    /// A failure of one asker, which says nothing about others.
+    /// A failure of one caller, which says nothing about other callers.
     pub(crate) fn own(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Arc::new(Inner {
-            kind,
-            message: message.into(),
-            cause: None,
-            deferred: false,
+        let inner = Inner {
             own: true,
-        }))
+            ..Inner::new(kind, message)
+        };
+        inner.into()
     }
 
-    /// Whether others who ask for the same may fare better.
+    /// Whether other callers with the same request may succeed.
     pub(crate) fn is_own(&self) -> bool {
         self.0.own
     }
 
-    /// A server that answers, but not yet to the purpose: who has time may wait for longer.
+    /// A server answers, but cannot serve the request yet. A caller that may wait retries.
     pub(crate) fn deferred(
         message: impl Into<Cow<'static, str>>,
         cause: &impl fmt::Display,
     ) -> Self {
-        Self(Arc::new(Inner {
-            kind: ErrorKind::Unavailable,
-            message: message.into(),
+        let inner = Inner {
             cause: Some(Cause::of(cause)),
             deferred: true,
-            own: false,
-        }))
+            ..Inner::new(ErrorKind::Unavailable, message)
+        };
+        inner.into()
     }
 
     /// A request that was not sent, which says nothing about the server.
     pub(crate) fn unsent(message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Arc::new(Inner {
-            kind: ErrorKind::Timeout(Step::Request),
-            message: message.into(),
-            cause: None,
+        let inner = Inner {
             deferred: true,
-            own: false,
-        }))
+            ..Inner::new(ErrorKind::Timeout(Step::Request), message)
+        };
+        inner.into()
     }
 
     /// Whether servers answer, but cannot serve the request yet.
@@ -131,8 +135,8 @@ impl Error {
         Self::new(
             ErrorKind::Lost(reason),
             format!(
-                "the hold on lock `{name}` was lost: {reason}; somebody else may hold the lock \
-                 now, so stop, and let the fencing token reject what was already sent"
+                "the hold on lock `{name}` was lost: {reason}; another client may hold the lock now, so stop, and let the \
+                 fencing token reject writes that were already sent"
             ),
         )
     }
@@ -141,46 +145,44 @@ impl Error {
         Self::new(
             ErrorKind::Timeout(Step::Wait),
             format!(
-                "lock `{name}` was still held by others after {}; wait longer, or look at who holds it with \
-                 `inspect`",
+                "lock `{name}` was still held by others after {}; wait longer, or find the holder with `inspect`",
                 Written(waited)
             ),
         )
     }
 
-    /// Behind other tasks of this process, of which one holds the lock or asks for it.
+    /// The error of a task behind other tasks of its process, of which one holds or requests the lock.
     pub(crate) fn timed_out_in_process(name: &str, waited: Duration) -> Self {
         Self::new(
             ErrorKind::Timeout(Step::Wait),
             format!(
-                "lock `{name}` was not to be had within {}: other tasks of this process hold it or ask for it before this \
-                 one; wait longer, or look at who holds it with `inspect`",
+                "lock `{name}` was not free within {}: other tasks of this process hold it, or wait ahead of this one; wait \
+                 longer, or find the holder with `inspect`",
                 Written(waited)
             ),
         )
     }
 
-    /// This failure of the servers, for a caller who waited for a lock of which nobody knows whether it is held.
+    /// This failure of the servers, for a caller that waited for a lock whose state is unknown.
     pub(crate) fn while_waiting(&self, name: &str, waited: Duration) -> Self {
-        Self(Arc::new(Inner {
-            kind: self.0.kind,
-            message: format!(
-                "no server served lock `{name}` at the end of {}, so it is not known whether others hold it: {}",
-                Written(waited),
-                self.0.message
-            )
-            .into(),
+        let message = format!(
+            "no server served lock `{name}` at the end of {}, so the client does not know whether it is held: {}",
+            Written(waited),
+            self.0.message
+        );
+        let inner = Inner {
             cause: self.0.cause.clone(),
             deferred: self.0.deferred,
-            own: false,
-        }))
+            ..Inner::new(self.0.kind, message)
+        };
+        inner.into()
     }
 
     pub(crate) fn draining() -> Self {
         Self::new(
             ErrorKind::Closed,
-            "this client is being drained: it keeps what it holds and gives no new locks; end what needs them before the \
-             drain, or let another process do it",
+            "this client is being drained: it keeps its holds and grants no new locks; finish work that needs new locks before \
+             the drain, or leave it to another process",
         )
     }
 
@@ -191,12 +193,12 @@ impl Error {
         )
     }
 
-    /// In a destructor of a thread-local, when those of Tokio or of this crate are gone.
+    /// In the destructor of a thread-local, after the thread-locals of Tokio or dlock are gone.
     pub(crate) fn thread_is_ending() -> Self {
         Self::new(
             ErrorKind::WouldDeadlock,
-            "this thread is ending and cannot wait for a lock any more; take and release locks before, rather than in the \
-             destructor of a thread-local",
+            "this thread is ending and can no longer wait for a lock; take and release locks earlier, not in the destructor of a \
+             thread-local",
         )
     }
 
@@ -212,25 +214,24 @@ impl Error {
         Self::new(
             ErrorKind::Server,
             format!(
-                "the answer for lock `{name}` makes no sense; do other programs write under this \
-                 prefix?"
+                "the server's answer for lock `{name}` is invalid; check that no other program writes under this prefix"
             ),
         )
     }
 
-    /// What went wrong.
+    /// The kind of failure, to match on.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Whether somebody else held the lock and the caller did not want to wait.
+    /// Whether another caller held the lock and this caller did not wait.
     #[must_use]
     pub fn is_contended(&self) -> bool {
         self.kind() == ErrorKind::Contended
     }
 
-    /// Whether somebody else had the lock for as long as the caller wanted to wait, or at once if it did not want to.
+    /// Whether another caller held the lock until the end of this caller's wait, or at once if this caller did not wait.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -260,7 +261,7 @@ impl Error {
         )
     }
 
-    /// Whether a deadline passed, the caller's or a server's, which may hang; [`kind`](Error::kind) names the step.
+    /// Whether a deadline passed: the caller's, or the one for a server's answer. [`kind`](Error::kind) names the step.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self.kind(), ErrorKind::Timeout(_))
@@ -272,7 +273,7 @@ impl Error {
         matches!(self.kind(), ErrorKind::Lost(_))
     }
 
-    /// Whether waiting would never have ended.
+    /// Whether the caller would have waited for itself.
     #[must_use]
     pub fn is_would_deadlock(&self) -> bool {
         self.kind() == ErrorKind::WouldDeadlock
@@ -284,7 +285,7 @@ impl Error {
         self.kind() == ErrorKind::Unavailable
     }
 
-    /// Whether the password is wrong, the user lacks a right, or one side does not accept the other's certificate.
+    /// Whether the password is wrong, the user lacks a right, or one side rejects the other's certificate.
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
         self.kind() == ErrorKind::Unauthorized

@@ -1,12 +1,12 @@
-//! Text of others in texts of ours: names and servers' answers may have anything in them.
+//! Foreign text in messages: names and server replies may contain any character.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// How many characters of somebody else's text an error repeats.
+/// How many characters of a foreign text an error repeats.
 const MOST: usize = 200;
 
-/// The text without what would steer a terminal or break a line: such characters are written as in a literal of Rust.
+/// The text with control characters and line breaks escaped, as in a literal of Rust.
 #[must_use]
 pub fn plain(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -23,7 +23,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-/// Somebody else's text, plain and cut.
+/// A foreign text, escaped and cut.
 pub(crate) struct Quoted<T>(pub(crate) T);
 
 impl<T: fmt::Display> fmt::Display for Quoted<T> {

@@ -1,4 +1,4 @@
-//! Ending somebody's hold.
+//! Ending the hold of another client.
 
 use super::handle::Handle;
 use super::rw_lock::RwLock;
@@ -7,18 +7,17 @@ use crate::metrics;
 use crate::protocol::HoldId;
 
 impl RwLock {
-    /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it, whoever has it; `false`
-    /// if there is none. For operators: the holder goes on until its next renewal tells it that the hold is
-    /// lost, while others may get the lock at once.
+    /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it; `false` if no hold has this id. For operators: another client
+    /// may get the lock at once, while the holder learns of the loss only at its next renewal.
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for what is no hold id; otherwise as
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for an invalid hold id; otherwise as
     /// [`read`](Self::read).
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves it open whether the hold has ended.
+    /// After a drop of the future the hold may or may not have ended.
     ///
     /// # Examples
     ///

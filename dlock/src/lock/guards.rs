@@ -1,4 +1,4 @@
-//! What users hold.
+//! The guards that users hold.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ macro_rules! guard {
     ($(#[$about:meta])* $name:ident, $call:literal) => {
         $(#[$about])*
         ///
-        /// The hold renews itself. Dropping the guard queues its release; [`release`](Self::release) waits
-        /// for it and tells whether the lock was held to the end. The end of a runtime waits for what is
-        /// queued for a second at most; so does a drop on a thread without a Tokio runtime.
+        /// The client renews the hold. A guard may move to another task. Dropping it queues its release. [`release`](Self::release) waits for
+        /// the release and reports whether the lock was held to the end. The end of a runtime waits for queued releases for at most a
+        /// second, and so does a drop on a thread without a Tokio runtime.
         #[derive(Debug)]
         #[must_use = "dropping the guard releases the lock at once"]
         pub struct $name(Share);
@@ -32,21 +32,21 @@ macro_rules! guard {
                 &self.0.hold().key
             }
 
-            /// How long this process may still rely on the hold if no renewal succeeds; zero when it is
-            /// lost. Normally at least two thirds of the lease.
+            /// How long this process may still rely on the hold if no renewal succeeds; zero if it is lost. Normally at least two thirds
+            /// of the lease.
             #[must_use]
             pub fn lease_left(&self) -> Duration {
                 self.0.hold().lease_left()
             }
 
-            /// Whether the hold is lost: its lease has run out by this process's clock, or the server no
-            /// longer knows it. Costs a look at the clock; nobody else gets the lock before this says so.
+            /// Whether the hold is lost: its lease has ended by this process's clock, or the server no longer knows the hold. Reads the
+            /// clock. The server grants the lock to no other client before this returns `true`, unless it has lost the hold.
             #[must_use]
             pub fn is_lost(&self) -> bool {
                 self.0.hold().loss().is_some()
             }
 
-            /// An error if the hold is lost: for use before each step that matters.
+            /// Returns an error if the hold is lost. Call it before each step that cannot be undone.
             ///
             /// # Errors
             ///
@@ -55,11 +55,11 @@ macro_rules! guard {
                 self.0.hold().check()
             }
 
-            /// Completes when the hold is lost; never, if it is not.
+            /// Completes when the hold is lost, and otherwise never.
             ///
             /// # Cancel safety
             ///
-            /// Nothing is changed.
+            /// Dropping the future changes nothing.
             ///
             /// # Examples
             ///
@@ -81,17 +81,16 @@ macro_rules! guard {
                 self.0.hold().lost().await;
             }
 
-            /// Gives the lock back and waits until the server knows.
+            /// Releases the lock and waits for the server's answer.
             ///
             /// # Errors
             ///
-            /// [`Lost`](crate::ErrorKind::Lost) when the hold had ended before: what was done under it may
-            /// have met somebody else's work. Errors of the connection mean that the release will be
-            /// tried again in the background until the lease ends.
+            /// [`Lost`](crate::ErrorKind::Lost) if the hold had ended before: the work under it may have overlapped with another holder's.
+            /// After an error of the connection, the client retries the release in the background until the lease ends.
             ///
             /// # Cancel safety
             ///
-            /// Dropping the future queues the release, as dropping the guard does.
+            /// Dropping the future queues the release, like dropping the guard.
             ///
             /// # Examples
             ///
@@ -108,12 +107,12 @@ macro_rules! guard {
                 self.0.release_in_place().await
             }
 
-            /// Releases what is about to be dropped.
+            /// Releases the lock before the guard is dropped.
             pub(crate) async fn release_in_place(&mut self) -> Result<(), Error> {
                 self.0.release_in_place().await
             }
 
-            /// The same, and gives up after a moment; then that does it.
+            /// Releases the lock before the guard is dropped; after a moment, leaves that to the drop.
             pub(crate) async fn release_soon(&mut self) {
                 let _ = timeout(FAREWELL, self.0.release_unasked()).await;
             }
@@ -132,20 +131,20 @@ guard! {
 }
 
 guard! {
-    /// A mutex held until released, dropped or lost. It has no fencing token: others, who take the mutex without dlock,
-    /// have none to be compared with. [`FencedMutexGuard`] has one.
+    /// A mutex held until released, dropped or lost. It has no fencing token, because programs without dlock have none to compare.
+    /// [`FencedMutexGuard`] has one.
     MutexGuard, "mutex(\"order:42\")?.lock"
 }
 
 guard! {
-    /// A mutex held until released, dropped or lost, with a token among those who hold it through dlock.
+    /// A mutex held until released, dropped or lost, with a fencing token that grows among holders in dlock.
     FencedMutexGuard, "mutex(\"order:42\")?.fenced()?.lock"
 }
 
 macro_rules! fenced {
     ($($name:ident)*) => {$(
         impl $name {
-            /// The token to send along with what the lock protects.
+            /// The token to store with the data that the lock protects.
             #[must_use]
             pub fn fencing_token(&self) -> FencingToken {
                 self.0.token()

@@ -1,4 +1,4 @@
-//! Looking at a lock.
+//! Inspection of a lock.
 
 use super::RwLock;
 use super::handle::Handle;
@@ -8,8 +8,8 @@ use crate::metrics;
 use crate::protocol::{LockInfo, Op, Reply};
 
 impl RwLock {
-    /// Who holds the lock and who waits, as the server sees it now. Tasks that wait inside this or
-    /// another process behind one of its own are not in it.
+    /// The holders and the waiters that the server knows now. Of several tasks of a process that wait for the lock, the server knows only
+    /// the first.
     ///
     /// # Errors
     ///
@@ -17,7 +17,7 @@ impl RwLock {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is changed.
+    /// Dropping the future changes nothing.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The handle to one mutex.
+//! The handle to a mutex.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -25,7 +25,7 @@ macro_rules! mutex {
                 Self { handle }
             }
 
-            /// The mutex' key on the server, which is its name.
+            /// The mutex's key on the server, which is its name.
             #[must_use]
             pub fn key(&self) -> &LockKey {
                 &self.handle.key
@@ -37,37 +37,36 @@ macro_rules! mutex {
                 Self::new(self.handle.lease(lease))
             }
 
-            /// How long a hold renews itself before it is given up as lost; at least the lease. Default:
-            /// the client's.
+            /// How long the client renews a hold before the hold is lost; at least the lease. Default: the client's.
             #[must_use]
             pub fn max_hold(self, max_hold: Duration) -> Self {
                 Self::new(self.handle.max_hold(max_hold))
             }
 
-            /// How long the mutex stays held from its grant on, although its holder may be done earlier, as
-            /// [`RwLock::min_hold`](crate::RwLock::min_hold) says. Default: none.
+            /// How long the mutex stays held from its grant, even if the holder releases it sooner: see
+            /// [`RwLock::min_hold`](crate::RwLock::min_hold). Default: none.
             #[must_use]
             pub fn min_hold(self, min_hold: Duration) -> Self {
                 Self::new(self.handle.min_hold(min_hold))
             }
 
-            /// The value of the `lock` label in metrics. Default: `unnamed`. Use few values: the
-            /// template of a key, never a rendered one.
+            /// The value of the label `lock` in metrics. Default: `unnamed`. Use few values: the template of a key, never a
+            /// rendered key.
             #[must_use]
             pub fn label(self, label: impl Into<Cow<'static, str>>) -> Self {
                 Self::new(self.handle.label(label))
             }
 
-            /// Acquires; waits as long as it takes.
+            /// Acquires the mutex. Waits without a limit.
             ///
             /// # Errors
             ///
             /// As [`RwLock::read`](crate::RwLock::read). [`ForeignKey`](crate::ErrorKind::ForeignKey) means that the
-            /// key is no string.
+            /// key is not a string.
             ///
             /// # Cancel safety
             ///
-            /// Dropping the future gives up the place in line, or the mutex if it was granted meanwhile.
+            /// Dropping the future gives up the queue position, or releases the mutex if it was granted meanwhile.
             ///
             /// # Examples
             ///
@@ -86,7 +85,8 @@ macro_rules! mutex {
                 Ok($guard::new(share))
             }
 
-            /// Acquires if that is possible at once; `None` if somebody holds the mutex or waits for it.
+            /// Acquires the mutex if no program holds it and no client of dlock waits; otherwise `None`. Takes one round trip, or up
+            /// to `retry_for` while servers fail.
             ///
             /// # Errors
             ///
@@ -114,11 +114,11 @@ macro_rules! mutex {
                 Ok(share.map($guard::new))
             }
 
-            /// Acquires, waiting at most this long.
+            /// Acquires the mutex, and waits for at most `patience`.
             ///
             /// # Errors
             ///
-            /// As [`lock`](Self::lock), and [`Timeout`](crate::ErrorKind::Timeout) when the time is up.
+            /// As [`lock`](Self::lock), and [`Timeout`](crate::ErrorKind::Timeout) after `patience`.
             ///
             /// # Cancel safety
             ///
@@ -142,8 +142,8 @@ macro_rules! mutex {
                 Ok($guard::new(share))
             }
 
-            /// Who holds the mutex and who waits, as the server sees it now. Of a holder without dlock, the id is the value
-            /// of the key; others who wait without dlock are not known.
+            /// The holder and the waiters that the server knows now. The id of a holder without dlock is the value of the key. The
+            /// server does not know waiters without dlock.
             ///
             /// # Errors
             ///
@@ -151,7 +151,7 @@ macro_rules! mutex {
             ///
             /// # Cancel safety
             ///
-            /// Nothing is changed.
+            /// Dropping the future changes nothing.
             ///
             /// # Examples
             ///
@@ -170,17 +170,17 @@ macro_rules! mutex {
                 self.handle.inspect().await
             }
 
-            /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it, whoever of dlock's clients has it;
-            /// `false` if there is none. For operators, as [`RwLock::evict`](crate::RwLock::evict).
+            /// Ends the hold of a client of dlock with this id, as [`inspect`](Self::inspect) shows it; `false` if no hold has this
+            /// id. For operators, as [`RwLock::evict`](crate::RwLock::evict).
             ///
             /// # Errors
             ///
-            /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for what is no hold id of dlock's; otherwise as
+            /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for an id that is not dlock's; otherwise as
             /// [`lock`](Self::lock).
             ///
             /// # Cancel safety
             ///
-            /// Dropping the future leaves it open whether the hold has ended.
+            /// After a drop of the future the hold may or may not have ended.
             ///
             /// # Examples
             ///
@@ -204,27 +204,24 @@ macro_rules! mutex {
 }
 
 mutex! {
-    /// A mutex that is one string on the server, as programs in many languages take it: `SET name token NX PX ..`, and an end
-    /// by whoever has the token. Either side sees the other's hold as busy, and frees only its own.
+    /// A handle to a mutex: one string on the server, as programs in many languages use it. `SET name token NX PX ..` takes it, and the
+    /// owner of the token removes it. dlock and other programs see each other's holds as busy, and each releases only its own.
     ///
-    /// Made by [`Client::mutex`](crate::Client::mutex). A handle is cheap, holds nothing by itself,
-    /// and can be cloned and sent to other tasks. Its settings concern what is acquired through it;
-    /// values out of range are reported when it is. Nobody enters it twice: a task that holds it and asks again waits for
-    /// itself.
+    /// [`Client::mutex`](crate::Client::mutex) returns it. A handle is cheap, holds nothing by itself, and can be cloned and sent to other
+    /// tasks. Its settings apply to the holds acquired through it, and an acquire reports a value out of range. A mutex has no re-entry: a
+    /// task that holds it and acquires it again waits for itself.
     ///
     /// # Fairness
     ///
-    /// Clients of dlock stand in line, and the mutex goes from one to the next on the server; inside a process it is
-    /// passed on among tasks, for at most 5 ms or 2000 times. Others poll, and are not in the line: for them
-    /// the mutex is left free for 150 ms now and then, five seconds after dlock's clients began to pass it on among themselves
-    /// at the latest, and much sooner where others have held it lately.
+    /// Clients of dlock queue on the server. Tasks of one process hand the mutex over in memory, for at most 5 ms or 2000 times. Other
+    /// programs poll, outside the queue. dlock leaves the mutex free for 150 ms now and then so that they get it: after five seconds of
+    /// hand-overs between clients of dlock at the latest, and much sooner after another program has held it.
     Mutex, MutexGuard, "mutex(\"order:42\")?"
 }
 
 mutex! {
-    /// A [`Mutex`] with fencing tokens. They grow from grant to grant through dlock, as those of a
-    /// [`RwLock`](crate::RwLock) do; who holds the mutex without dlock has none, so what such holders send can be told by nobody
-    /// from what is late. Clients that fence and clients that do not may share a mutex.
+    /// A [`Mutex`] with fencing tokens, which grow from grant to grant in dlock, as those of a [`RwLock`](crate::RwLock). Holders without
+    /// dlock have no token, so their late writes cannot be fenced. Fenced and plain clients may share a mutex.
     ///
     /// # Fairness
     ///
@@ -233,12 +230,12 @@ mutex! {
 }
 
 impl Mutex {
-    /// The same mutex, with a fencing token for each hold. The last token is kept in a hash beside the key
-    /// (`dlock~m:{order:42}`), so an acquire costs more.
+    /// This mutex with a fencing token for each hold. The server keeps the last token in a hash beside the key (`dlock~m:{order:42}`), so
+    /// an acquire costs more.
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name whose braces would part the two in a cluster, such as
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name whose braces would separate the two in a cluster, such as
     /// `a}b`.
     pub fn fenced(self) -> Result<FencedMutex, Error> {
         let (name, prefix) = (self.handle.key.name(), self.handle.key.prefix());

@@ -1,4 +1,4 @@
-//! The handle to one lock.
+//! The handle to a read/write lock.
 
 use std::time::Duration;
 
@@ -9,18 +9,16 @@ use crate::error::Error;
 use crate::key::LockKey;
 use crate::mode::Mode;
 
-/// A read/write lock with a name, shared by everybody who uses the name and the prefix.
+/// A handle to a read/write lock. All clients that use the same name and prefix share the lock.
 ///
-/// Made by [`Client::rw_lock`](crate::Client::rw_lock). A handle is cheap, holds nothing by itself,
-/// and can be cloned and sent to other tasks. Its settings concern what is acquired through it;
-/// values out of range are reported when it is.
+/// [`Client::rw_lock`](crate::Client::rw_lock) returns it. A handle is cheap, holds nothing by itself, and can be cloned and sent to other
+/// tasks. Its settings apply to the locks acquired through it, and an acquire reports a value out of range.
 ///
 /// # Fairness
 ///
-/// Waiters are served in order, phase-fair between readers and writers: a waiting writer keeps new
-/// readers out, and when it is done, all readers that waited enter together. Inside one process a
-/// hold is passed on from task to task without asking the server, for at most 5 ms or 2000
-/// times; then another process gets its turn if one waits.
+/// Waiters are served in order, phase-fair between readers and writers: a waiting writer keeps new readers out, and after it all waiting
+/// readers enter together. Tasks of one process hand the lock over in memory, for at most 5 ms or 2000 times. Then the next waiting
+/// process gets it.
 #[derive(Debug, Clone)]
 pub struct RwLock {
     pub(super) handle: Handle,
@@ -37,19 +35,18 @@ impl RwLock {
         &self.handle.key
     }
 
-    /// Acquires to read, shared with other readers; waits as long as it takes.
+    /// Acquires the lock for reading, shared with other readers. Waits without a limit.
     ///
     /// # Errors
     ///
     /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig) for a setting out of range;
-    /// [`Unavailable`](crate::ErrorKind::Unavailable) when the servers fail for longer than
-    /// `retry_for`; [`Unauthorized`](crate::ErrorKind::Unauthorized),
-    /// [`ForeignKey`](crate::ErrorKind::ForeignKey), [`Server`](crate::ErrorKind::Server) as the
-    /// server says; [`Closed`](crate::ErrorKind::Closed) after a shutdown.
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) if the servers fail for longer than `retry_for`;
+    /// [`Unauthorized`](crate::ErrorKind::Unauthorized), [`ForeignKey`](crate::ErrorKind::ForeignKey) or
+    /// [`Server`](crate::ErrorKind::Server) if the server refuses; [`Closed`](crate::ErrorKind::Closed) after a shutdown.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future gives up the place in line, or the lock if it was granted meanwhile.
+    /// Dropping the future gives up the queue position, or releases the lock if it was granted meanwhile.
     ///
     /// # Examples
     ///
@@ -70,12 +67,11 @@ impl RwLock {
             .map(ReadGuard::new)
     }
 
-    /// Acquires to write, alone; waits as long as it takes.
+    /// Acquires the lock for writing, excluding all other holders. Waits without a limit.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), and [`WouldDeadlock`](crate::ErrorKind::WouldDeadlock) when this
-    /// explicit owner reads beside other readers.
+    /// As [`read`](Self::read), and [`WouldDeadlock`](crate::ErrorKind::WouldDeadlock) if this handle's owner reads beside other readers.
     ///
     /// # Cancel safety
     ///
@@ -100,7 +96,8 @@ impl RwLock {
             .map(WriteGuard::new)
     }
 
-    /// Acquires to read if that is possible at once; `None` if somebody writes or waits to.
+    /// Acquires the lock for reading if no writer holds it or waits; otherwise `None`. Takes one round trip, or up to `retry_for` while
+    /// servers fail.
     ///
     /// # Errors
     ///
@@ -128,7 +125,8 @@ impl RwLock {
         Ok(share.map(ReadGuard::new))
     }
 
-    /// Acquires to write if that is possible at once; `None` if anybody holds the lock or waits.
+    /// Acquires the lock for writing if no client holds it or waits; otherwise `None`. Takes one round trip, or up to `retry_for` while
+    /// servers fail.
     ///
     /// # Errors
     ///
@@ -147,7 +145,7 @@ impl RwLock {
     /// let lock = client.rw_lock("nightly")?;
     /// match lock.try_write().await? {
     ///     Some(guard) => guard.release().await?,
-    ///     None => println!("somebody else is at it"),
+    ///     None => println!("the lock is held"),
     /// }
     /// # Ok(())
     /// # }
@@ -157,11 +155,11 @@ impl RwLock {
         Ok(share.map(WriteGuard::new))
     }
 
-    /// Acquires to read, waiting at most this long.
+    /// Acquires the lock for reading, and waits for at most `patience`.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), and [`Timeout`](crate::ErrorKind::Timeout) when the time is up.
+    /// As [`read`](Self::read), and [`Timeout`](crate::ErrorKind::Timeout) after `patience`.
     ///
     /// # Cancel safety
     ///
@@ -188,11 +186,11 @@ impl RwLock {
             .map(ReadGuard::new)
     }
 
-    /// Acquires to write, waiting at most this long.
+    /// Acquires the lock for writing, and waits for at most `patience`.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write), and [`Timeout`](crate::ErrorKind::Timeout) when the time is up.
+    /// As [`write`](Self::write), and [`Timeout`](crate::ErrorKind::Timeout) after `patience`.
     ///
     /// # Cancel safety
     ///

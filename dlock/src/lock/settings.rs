@@ -56,7 +56,7 @@ impl Settings {
             // What has ended would still be the owner's, who could go past the line by it.
             Some(_) if self.min_hold.is_some() => Err(Error::new(
                 ErrorKind::InvalidConfig,
-                "an owner may enter its lock again, and nobody may before `min_hold` is over; leave one of the two out",
+                "`owner` allows re-entry and `min_hold` forbids it; omit one of the two",
             )),
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! How what is acquired through a handle is held.
+//! Settings of a handle.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -13,20 +13,19 @@ impl RwLock {
         self
     }
 
-    /// How long a hold renews itself before it is given up as lost; at least the lease. Default:
-    /// the client's.
+    /// How long the client renews a hold before the hold is lost; at least the lease. Default: the client's.
     #[must_use]
     pub fn max_hold(mut self, max_hold: Duration) -> Self {
         self.handle = self.handle.max_hold(max_hold);
         self
     }
 
-    /// How long the lock stays held from its grant on, although its holder may be done earlier: for a
-    /// job that shall run once in that time, however slightly apart the processes start it. At most
-    /// 24 h and `max_hold`. A release, or a drop, before that gives the hold an end on the server and
-    /// leaves it there, so it stays without this process, too (200 ms longer then); who waits gets the lock then. What was
-    /// acquired in vain, because another of `keys` was not to be had, is given back at once. Such a
-    /// hold is not shared or passed on in this process, and has no [`owner`](Self::owner). Default: none.
+    /// How long the lock stays held from its grant, even if the holder releases it sooner: for a job that must run once although several
+    /// processes start it at slightly different times. At most 24 h and `max_hold`. Default: none.
+    ///
+    /// A release or a drop before that sets the hold's end on the server. The hold lasts until then, also without this process (200 ms
+    /// longer in that case), and the next waiter gets the lock. A lock that was acquired in vain, because another of `keys` was busy, is
+    /// released at once. Tasks of this process do not share such a hold or hand it over, and it has no [`owner`](Self::owner).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -46,19 +45,21 @@ impl RwLock {
         self
     }
 
-    /// The value of the `lock` label in metrics. Default: `unnamed`. Use few values: the
-    /// template of a key, never a rendered one.
+    /// The value of the label `lock` in metrics. Default: `unnamed`. Use few values: the template of a key, never a rendered key.
     #[must_use]
     pub fn label(mut self, label: impl Into<Cow<'static, str>>) -> Self {
         self.handle = self.handle.label(label);
         self
     }
 
-    /// Acquires on behalf of an explicit owner, 1 to 256 bytes. An owner that holds the lock may
-    /// acquire it again, through any guard and from any process: write after write, read after
-    /// write (releasing the write then leaves the read), read after read, and write after read
-    /// while no other owner reads. Not together with [`min_hold`](Self::min_hold), which lets nobody in. Default: every
-    /// acquisition stands for itself.
+    /// Acquires on behalf of an explicit owner, 1 to 256 bytes. This allows re-entry, upgrade and downgrade: an owner that holds the lock
+    /// may acquire it again, through any handle and from any process. Default: no owner.
+    ///
+    /// * Re-entry: write after write, read after read.
+    /// * Downgrade: read after write; the release of the write leaves the read.
+    /// * Upgrade: write after read, while no other owner reads.
+    ///
+    /// [`min_hold`](Self::min_hold) excludes an owner.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.handle.settings.owner = Some(owner.into().into());

@@ -38,7 +38,7 @@ pub(super) fn sites(
     let invalid = |message| Err(Error::new(ErrorKind::InvalidConfig, message));
     if !(FEWEST..=MOST).contains(&urls.len()) {
         return invalid(format!(
-            "a quorum of {} is none; name {FEWEST} to {MOST} servers that have nothing in common",
+            "a quorum needs {FEWEST} to {MOST} independent servers, got {}",
             urls.len()
         ));
     }

@@ -29,7 +29,7 @@ Exit codes:
   64   the command line makes no sense
   69   no server could serve the request in time
   70   anything else went wrong
-  75   run: somebody else held the lock for longer than --wait
+  75   run: another holder kept the lock for longer than --wait
   76   run: the lease was lost, or --max-hold was over, before the command had ended
   77   wrong password, or a right is missing
   78   a name or a setting was refused
@@ -226,7 +226,7 @@ pub(crate) struct Top {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
     The holder learns of it at its next renewal, a third of its lease later at the latest; until then \
-    it works on, while somebody else may hold the lock. Stop it first, or be sure that it is gone.")]
+    it works on, while another client may hold the lock. Stop it first, or be sure that it is gone.")]
 pub(crate) struct Release {
     /// The name of the lock
     pub(crate) key: String,

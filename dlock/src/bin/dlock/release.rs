@@ -40,7 +40,7 @@ fn find<'i>(info: &'i LockInfo, id: &str) -> Option<&'i HoldInfo> {
 fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::usage(
-            "nobody to ask for confirmation; add --yes if you are sure",
+            "no terminal for a confirmation; add --yes if you are sure",
         ));
     }
     eprint!(
@@ -73,6 +73,6 @@ fn tell(common: &Common, args: &Release, released: bool) -> io::Result<()> {
     output::print(&if released {
         format!("{key}: released {hold}\n")
     } else {
-        format!("{key}: nobody holds it as {hold}\n")
+        format!("{key}: no holder is called {hold}\n")
     })
 }

@@ -44,7 +44,7 @@ async fn contradictions_and_what_cannot_be_read_are_said_by_build() {
         ),
         (
             tls().tls_client_files(file("client.pem"), file("client.pem")),
-            "no unencrypted key",
+            "not an unencrypted PEM key",
         ),
         (
             tls()

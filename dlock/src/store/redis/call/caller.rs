@@ -56,7 +56,7 @@ impl Caller {
         // The ordinary case ends here; all others share one boxed future.
         let ready = node
             .as_ref()
-            .and_then(|node| Some((node, node.session()?, Entry::try_at(node, op)?)));
+            .and_then(|node| Some((node, node.session()?, Entry::try_at(node, op, sent)?)));
         let first = match ready {
             Some((node, mut session, entry)) => {
                 let sent_at = BootInstant::now();

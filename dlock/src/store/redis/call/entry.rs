@@ -15,12 +15,12 @@ impl<'n> Entry<'n> {
         matches!(op, Op::Acquire { .. })
     }
 
-    /// At once, if that may be.
-    pub(super) fn try_at(node: &'n Node, op: &Op) -> Option<Self> {
+    /// Now, if there is room.
+    pub(super) fn try_at(node: &'n Node, op: &Op, now: Instant) -> Option<Self> {
         if !Self::is_counted(op) {
             return Some(Self(None));
         }
-        node.budget.try_enter().map(|permit| Self(Some(permit)))
+        node.budget.try_enter(now).map(|permit| Self(Some(permit)))
     }
 
     /// Once it is its turn.

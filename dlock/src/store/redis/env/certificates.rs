@@ -114,7 +114,7 @@ impl Certificates {
         let chain = certificates(certificate, &CERTIFICATE)?;
         let key = PrivateKeyDer::from_pem_slice(&read(key, &KEY)?).map_err(|error| {
             invalid(format!(
-                "the key of the client's certificate is no unencrypted key in PEM: {error}"
+                "the key of the client's certificate is not an unencrypted PEM key: {error}"
             ))
         })?;
         config.with_client_auth_cert(chain, key).map_err(|error| {
@@ -130,7 +130,7 @@ impl Certificates {
             for certificate in certificates(pem, &AUTHORITIES)? {
                 roots.add(certificate).map_err(|error| {
                     invalid(format!(
-                        "one of the certificates of authorities is none: {error}"
+                        "a certificate of the authorities is invalid: {error}"
                     ))
                 })?;
             }

@@ -1,6 +1,6 @@
 //! The requests to one server that are under way, and the queue of those that wait.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,8 +18,9 @@ pub(super) const CLAIM: Duration = Duration::from_millis(100);
 /// What a budget knows.
 #[derive(Default)]
 pub(super) struct State {
-    /// The requests that are under way, in the order in which they were admitted, and until when they count.
-    pub(super) under_way: BTreeMap<u64, Instant>,
+    /// The numbers of the requests that are under way, in the order in which they were admitted, and until when they count. Servers
+    /// answer in order, so requests leave at the front.
+    pub(super) under_way: VecDeque<(u64, Instant)>,
     admitted: u64,
     /// The first time at which a request that is under way stops to count.
     earliest: Option<Instant>,
@@ -60,8 +61,8 @@ impl State {
     /// Whether another one may be under way.
     pub(super) fn has_room(&mut self, now: Instant) -> bool {
         if self.is_full(now) && self.earliest.is_some_and(|earliest| earliest <= now) {
-            self.under_way.retain(|_, until| *until > now);
-            self.earliest = self.under_way.values().min().copied();
+            self.under_way.retain(|(_, until)| *until > now);
+            self.earliest = self.under_way.iter().map(|(_, until)| *until).min();
         }
         !self.is_full(now)
     }
@@ -74,14 +75,30 @@ impl State {
     }
 
     pub(super) fn count_as(&mut self, number: u64, until: Instant) {
-        self.under_way.insert(number, until);
+        match self.position(number) {
+            Ok(at) => self.under_way[at].1 = until,
+            Err(at) => self.under_way.insert(at, (number, until)),
+        }
         self.earliest = Some(self.earliest.map_or(until, |earliest| earliest.min(until)));
     }
 
     /// A request is not under way any more.
     pub(super) fn leave(&mut self, number: u64, now: Instant) {
-        self.under_way.remove(&number);
+        if let Ok(at) = self.position(number) {
+            self.under_way.remove(at);
+        }
         self.admit(now);
+    }
+
+    /// Where a request stands among those that are under way, or would stand.
+    fn position(&self, number: u64) -> Result<usize, usize> {
+        match (self.under_way.front(), self.under_way.back()) {
+            (Some((first, _)), _) if *first == number => Ok(0),
+            (_, Some((last, _))) if *last < number => Err(self.under_way.len()),
+            _ => self
+                .under_way
+                .binary_search_by_key(&number, |(number, _)| *number),
+        }
     }
 
     /// Lets waiting requests be sent while there is room; whether there were any.
@@ -107,10 +124,12 @@ impl State {
     pub(super) fn answered(&mut self, number: u64, now: Instant) {
         if self.answered.is_none_or(|(last, _)| last < number) {
             self.answered = Some((number, now));
-            while let Some(first) = self.under_way.first_entry()
-                && *first.key() < number
+            while self
+                .under_way
+                .front()
+                .is_some_and(|(first, _)| *first < number)
             {
-                first.remove();
+                self.under_way.pop_front();
             }
         }
     }

@@ -49,9 +49,8 @@ impl Budget {
         }
     }
 
-    /// Sends at once, if there is room and no request waits.
-    pub(crate) fn try_enter(&self) -> Option<Permit<'_>> {
-        let now = Instant::now();
+    /// Sends now, if there is room and no request waits.
+    pub(crate) fn try_enter(&self, now: Instant) -> Option<Permit<'_>> {
         let mut state = self.state.lock();
         let free = state.waiting.is_empty() && state.has_room(now);
         free.then(|| Permit {
@@ -66,7 +65,7 @@ impl Budget {
         deadline: Instant,
         elsewhere: impl Future<Output = ()>,
     ) -> Result<Permit<'_>, Unsent> {
-        if let Some(permit) = self.try_enter() {
+        if let Some(permit) = self.try_enter(Instant::now()) {
             return Ok(permit);
         }
         let place = self.queue();
@@ -282,12 +281,12 @@ mod tests {
     }
 
     fn fill_some(budget: &Budget, count: usize) -> Vec<Permit<'_>> {
-        let permit = || budget.try_enter().expect("others are over");
+        let permit = || budget.try_enter(Instant::now()).expect("others are over");
         (0..count).map(|_| permit()).collect()
     }
 
     fn fill(budget: &Budget) -> Vec<Permit<'_>> {
-        std::iter::from_fn(|| budget.try_enter()).collect()
+        std::iter::from_fn(|| budget.try_enter(Instant::now())).collect()
     }
 
     #[tokio::test]
@@ -300,9 +299,12 @@ mod tests {
         for waiting in [&mut first, &mut second, &mut third] {
             assert!(waiting.now_or_never().is_none());
         }
-        assert!(budget.try_enter().is_none());
+        assert!(budget.try_enter(Instant::now()).is_none());
         permits.pop();
-        assert!(budget.try_enter().is_none(), "others were first");
+        assert!(
+            budget.try_enter(Instant::now()).is_none(),
+            "others were first"
+        );
         // Its turn has come, and it goes.
         drop(first);
         assert!((&mut third).now_or_never().is_none());
@@ -310,7 +312,7 @@ mod tests {
         // One who gives up in the middle of the queue leaves no hole.
         drop(third);
         drop(second);
-        assert!(budget.try_enter().is_some());
+        assert!(budget.try_enter(Instant::now()).is_some());
         let under_way = permits.len();
         drop(permits);
         assert_eq!(fill(&budget).len(), under_way + 1, "{budget:?}");
@@ -352,10 +354,10 @@ mod tests {
         for permit in first.into_iter().chain(second) {
             permit.refused(&loading);
         }
-        assert!(budget.try_enter().is_none(), "it rests");
+        assert!(budget.try_enter(Instant::now()).is_none(), "it rests");
         let probe = budget.enter(soon(), nowhere()).await.expect("sends");
         assert!(budget.next_try().expect("refused") <= Instant::now());
-        assert!(budget.try_enter().is_none(), "one tries");
+        assert!(budget.try_enter(Instant::now()).is_none(), "one tries");
         drop(probe);
         // A try that was dropped says nothing of the server.
         let probe = budget.enter(soon(), nowhere()).await.expect("sends");
@@ -374,7 +376,7 @@ mod tests {
         }
         assert!(budget.state.lock().waiting.len() < 100, "{budget:?}");
         drop(permits);
-        assert!(budget.try_enter().is_some());
+        assert!(budget.try_enter(Instant::now()).is_some());
     }
 
     #[tokio::test]

@@ -30,7 +30,7 @@ pub(crate) fn fatal(
             Quoted(error.details().unwrap_or_default())
         ),
         ErrorKind::ForeignKey if mutex => format!(
-            "the key `{key}` on Redis at {at} is no string, so it cannot be a mutex ({said}); give the mutex another name"
+            "the key `{key}` on Redis at {at} is not a string, so it cannot be a mutex ({said}); choose another name for the mutex"
         ),
         ErrorKind::ForeignKey => format!(
             "the key `{key}` on Redis at {at} is not a lock of this crate ({said}); delete it, or give \

@@ -77,7 +77,7 @@ impl UnderWay {
         self.0.heard.store(heard, Ordering::Relaxed);
         let before = self.0.unfinished.fetch_add(bytes, Ordering::Relaxed);
         if before + bytes > LONGEST {
-            let endless = "a reply goes on beyond 8 MB, which none for a lock does";
+            let endless = "the reply exceeds 8 MB";
             return Err(io::Error::new(io::ErrorKind::InvalidData, endless));
         }
         Ok(())

@@ -26,8 +26,22 @@ end
 -- What is read of the hash, at once. (A mutex has no readers and no other holds in it.)
 local fields = {'t', 'w', 'x', 'o', 'z', '?' .. id, '-' .. id, 'q', 'p', 'b', 'g', 'n', 'h'}
 local owner, known = '', {r = '', e = '', ['@'] = '', ['+' .. id] = ''}
-for i, value in ipairs(call('HMGET', lock, unpack(fields))) do known[fields[i]] = value or '' end
+local noted = false
+for i, value in ipairs(call('HMGET', lock, unpack(fields))) do
+  known[fields[i]] = value or ''
+  noted = noted or value
+end
 place_lease = tonumber(place_lease)
+
+-- A free mutex without a line and a token, in fewer steps: the functions below take the server longer than the commands.
+if not noted and not fenced then
+  local us = time[1] * 1000000 + time[2]
+  if tonumber(valid) < us then return {6, us} end
+  if not call('GETEX', key) then
+    call('SET', key, id, 'PX', ARGV[2])
+    return us
+  end
+end
 
 -- Joins a line whose mutex was passed on to somebody else, as below, in fewer steps.
 if place_lease > 0 and known.g ~= '' and known['?' .. id] == '' and known['-' .. id] == ''
