@@ -65,17 +65,15 @@ impl Inner {
             own: false,
         }
     }
-}
 
-impl From<Inner> for Error {
-    fn from(inner: Inner) -> Self {
-        Self(Arc::new(inner))
+    fn into_error(self) -> Error {
+        Error(Arc::new(self))
     }
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Inner::new(kind, message).into()
+        Inner::new(kind, message).into_error()
     }
 
     pub(crate) fn with_cause(
@@ -87,7 +85,7 @@ impl Error {
             cause: Some(Cause::of(cause)),
             ..Inner::new(kind, message)
         };
-        inner.into()
+        inner.into_error()
     }
 
     /// A failure of one caller, which says nothing about other callers.
@@ -96,7 +94,7 @@ impl Error {
             own: true,
             ..Inner::new(kind, message)
         };
-        inner.into()
+        inner.into_error()
     }
 
     /// Whether other callers with the same request may succeed.
@@ -114,7 +112,7 @@ impl Error {
             deferred: true,
             ..Inner::new(ErrorKind::Unavailable, message)
         };
-        inner.into()
+        inner.into_error()
     }
 
     /// A request that was not sent, which says nothing about the server.
@@ -123,7 +121,7 @@ impl Error {
             deferred: true,
             ..Inner::new(ErrorKind::Timeout(Step::Request), message)
         };
-        inner.into()
+        inner.into_error()
     }
 
     /// Whether servers answer, but cannot serve the request yet.
@@ -175,7 +173,7 @@ impl Error {
             deferred: self.0.deferred,
             ..Inner::new(self.0.kind, message)
         };
-        inner.into()
+        inner.into_error()
     }
 
     pub(crate) fn draining() -> Self {

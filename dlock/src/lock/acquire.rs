@@ -43,12 +43,15 @@ pub(super) async fn acquire(lock: &Handle, mode: Mode, wait: Wait) -> Result<Opt
     }
 }
 
-/// Finds a way again if a hold has ended by the time its task runs: a process may be stopped after it heard of a grant.
+/// Finds a way again if a hold has ended by the time its task runs, and there is time: a process may be stopped after it
+/// heard of a grant.
 async fn take_hold(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
     loop {
-        match find_a_way(lock, mode, wait).await? {
-            Some(share) if share.hold().loss().is_some() => {}
-            found => return Ok(found),
+        let found = find_a_way(lock, mode, wait).await?;
+        match found.as_ref().map_or(Ok(()), |share| share.hold().check()) {
+            Ok(()) => return Ok(found),
+            Err(lost) if wait.is_over() || !wait.may_wait() => return Err(lost),
+            Err(_) => {}
         }
     }
 }

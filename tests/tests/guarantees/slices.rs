@@ -115,6 +115,18 @@ async fn a_hold_that_ended_before_its_task_ran_is_asked_for_again() {
     guard.check().expect("a hold that goes on");
     assert!(guard.fencing_token() > token);
 
+    // Unless its time to wait is over, too.
+    let hasty = lock.clone();
+    let next = tokio::spawn(async move { hasty.write_timeout(lease / 2).await });
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    drop(guard);
+    stand_still();
+    let error = next.await.expect("no panic").expect_err("too late");
+    assert!(error.is_lost(), "{error}");
+
+    let guard = lock.write().await.expect("free");
     let reader = || async {
         let guard = lock.read().await.expect("its turn");
         let live = guard.check();
