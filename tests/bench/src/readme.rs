@@ -25,14 +25,14 @@ struct Table {
     rows: Vec<(String, String)>,
 }
 
-const P50: (&str, Column) = ("one task: p50 [µs]", One("w1", "p50"));
+const P50: (&str, Column) = ("one task: p50 (µs)", One("w1", "p50"));
 const TASKS_64: (&str, Column) = ("64 tasks, no contention: pairs/s", One("w2-64", "pairs"));
 const TASKS_256: (&str, Column) = ("256 tasks: pairs/s", One("w2-256", "pairs"));
 const HOT: (&str, Column) = (
     "hot key, 8 processes, held 1 ms: locks/s",
     One("w3-8", "acquisitions"),
 );
-const LONGEST: (&str, Column) = ("longest wait [ms]", One("w3-8", "wait max"));
+const LONGEST: (&str, Column) = ("longest wait (ms)", One("w3-8", "wait max"));
 const SHARES: (&str, Column) = (
     "locks of a process",
     Range("w3-8", ["fewest of a process", "most of a process"]),
@@ -47,7 +47,7 @@ const ALL: [(&str, Column); 11] = [
     TASKS_64,
     TASKS_256,
     (
-        "CPU for a pair, 64 tasks: client / server [µs]",
+        "CPU for a pair, 64 tasks: client / server (µs)",
         Both("w2-64", ["client CPU", "server CPU"]),
     ),
     HOT,
@@ -57,7 +57,7 @@ const ALL: [(&str, Column); 11] = [
     ONE_PROCESS,
     ("95 % readers: operations/s", One("w5", "operations")),
     (
-        "longest wait of a writer [ms]",
+        "longest wait of a writer (ms)",
         One("w5", "writer wait max"),
     ),
 ];
@@ -68,14 +68,14 @@ const MUTEX: [(&str, Column); 7] = [P50, TASKS_64, TASKS_256, HOT, LONGEST, SHAR
 
 const QUORUM: [(&str, Column); 7] = [
     ("one process: locks/s", One("quorum-1", "acquisitions")),
-    ("p50 [ms]", One("quorum-1", "wait p50")),
-    ("server CPU for a lock [µs]", One("quorum-1", "server CPU")),
+    ("p50 (ms)", One("quorum-1", "wait p50")),
+    ("server CPU for a lock (µs)", One("quorum-1", "server CPU")),
     (
         "hot key, 8 processes, held 1 ms: locks/s",
         One("quorum-8", "acquisitions"),
     ),
-    ("wait, 99 % below [ms]", One("quorum-8", "wait p99")),
-    ("longest [ms]", One("quorum-8", "wait max")),
+    ("wait, 99 % below (ms)", One("quorum-8", "wait p99")),
+    ("longest (ms)", One("quorum-8", "wait max")),
     (
         "locks of a process",
         Range("quorum-8", ["fewest of a process", "most of a process"]),
