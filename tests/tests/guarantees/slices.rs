@@ -20,11 +20,15 @@ fn queue(lock: &RwLock) -> JoinHandle<WriteGuard> {
 async fn begin(lock: &RwLock) -> (WriteGuard, JoinHandle<WriteGuard>) {
     let guard = lock.write().await.expect("free");
     let next = queue(lock);
-    // A task that has not come yet gets the lock by a request of its own, and so shows nothing.
+    all_have_come().await;
+    (guard, next)
+}
+
+/// A task that has not come yet gets the lock by a request of its own, and so shows nothing.
+async fn all_have_come() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    (guard, next)
 }
 
 /// Hands the lock on after a slice, so that the server is asked whether others wait.
@@ -118,9 +122,7 @@ async fn a_hold_that_ended_before_its_task_ran_is_asked_for_again() {
     // Unless its time to wait is over, too.
     let hasty = lock.clone();
     let next = tokio::spawn(async move { hasty.write_timeout(lease / 2).await });
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
+    all_have_come().await;
     drop(guard);
     stand_still();
     let error = next.await.expect("no panic").expect_err("too late");

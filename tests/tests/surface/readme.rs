@@ -47,5 +47,7 @@ include!(concat!(env!("OUT_DIR"), "/readme.rs"));
 async fn its_rust_compiles_and_runs() -> Result<(), AppError> {
     run().await?;
     let client = dlock::Client::connect("memory://").await?;
+    dlock::install(client.clone());
+    assert_eq!(ship(42, &Db).await?, 42);
     by_hand(client, Order(42), Fenced).await
 }

@@ -33,7 +33,7 @@ const AVOIDED: [&str; 9] = [
 ];
 
 /// First words of a sentence that lacks a noun.
-const HEADLESS: [&str; 4] = ["Who", "Whoever", "Those", "The same"];
+const HEADLESS: [&str; 3] = ["Who", "Those", "The same"];
 
 /// The most words in a sentence.
 const LONGEST: usize = 35;

@@ -92,13 +92,8 @@ impl State {
 
     /// Where a request stands among those that are under way, or would stand.
     fn position(&self, number: u64) -> Result<usize, usize> {
-        match (self.under_way.front(), self.under_way.back()) {
-            (Some((first, _)), _) if *first == number => Ok(0),
-            (_, Some((last, _))) if *last < number => Err(self.under_way.len()),
-            _ => self
-                .under_way
-                .binary_search_by_key(&number, |(number, _)| *number),
-        }
+        self.under_way
+            .binary_search_by_key(&number, |(number, _)| *number)
     }
 
     /// Lets waiting requests be sent while there is room; whether there were any.

@@ -280,13 +280,17 @@ mod tests {
         pending()
     }
 
+    fn room(budget: &Budget) -> Option<Permit<'_>> {
+        budget.try_enter(Instant::now())
+    }
+
     fn fill_some(budget: &Budget, count: usize) -> Vec<Permit<'_>> {
-        let permit = || budget.try_enter(Instant::now()).expect("others are over");
+        let permit = || room(budget).expect("others are over");
         (0..count).map(|_| permit()).collect()
     }
 
     fn fill(budget: &Budget) -> Vec<Permit<'_>> {
-        std::iter::from_fn(|| budget.try_enter(Instant::now())).collect()
+        std::iter::from_fn(|| room(budget)).collect()
     }
 
     #[tokio::test]
@@ -299,12 +303,9 @@ mod tests {
         for waiting in [&mut first, &mut second, &mut third] {
             assert!(waiting.now_or_never().is_none());
         }
-        assert!(budget.try_enter(Instant::now()).is_none());
+        assert!(room(&budget).is_none());
         permits.pop();
-        assert!(
-            budget.try_enter(Instant::now()).is_none(),
-            "others were first"
-        );
+        assert!(room(&budget).is_none(), "others were first");
         // Its turn has come, and it goes.
         drop(first);
         assert!((&mut third).now_or_never().is_none());
@@ -312,7 +313,7 @@ mod tests {
         // One who gives up in the middle of the queue leaves no hole.
         drop(third);
         drop(second);
-        assert!(budget.try_enter(Instant::now()).is_some());
+        assert!(room(&budget).is_some());
         let under_way = permits.len();
         drop(permits);
         assert_eq!(fill(&budget).len(), under_way + 1, "{budget:?}");
@@ -354,10 +355,10 @@ mod tests {
         for permit in first.into_iter().chain(second) {
             permit.refused(&loading);
         }
-        assert!(budget.try_enter(Instant::now()).is_none(), "it rests");
+        assert!(room(&budget).is_none(), "it rests");
         let probe = budget.enter(soon(), nowhere()).await.expect("sends");
         assert!(budget.next_try().expect("refused") <= Instant::now());
-        assert!(budget.try_enter(Instant::now()).is_none(), "one tries");
+        assert!(room(&budget).is_none(), "one tries");
         drop(probe);
         // A try that was dropped says nothing of the server.
         let probe = budget.enter(soon(), nowhere()).await.expect("sends");
@@ -376,7 +377,7 @@ mod tests {
         }
         assert!(budget.state.lock().waiting.len() < 100, "{budget:?}");
         drop(permits);
-        assert!(budget.try_enter(Instant::now()).is_some());
+        assert!(room(&budget).is_some());
     }
 
     #[tokio::test]

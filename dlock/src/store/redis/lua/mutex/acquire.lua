@@ -8,9 +8,9 @@ local key, lock, id, fenced = KEYS[1], KEYS[2], ARGV[1], ARGV[4] == '1'
 local lease = ARGV[2] * 1000
 local valid, place_lease, ear, nonce, pub = string.match(ARGV[3], '^(%d+) (%d+) (%d) (%S+) (%S*)$')
 local time = call('TIME')
+local us = time[1] * 1000000 + time[2]
 
 if not lock then
-  local us = time[1] * 1000000 + time[2]
   if tonumber(valid) < us then return {6, us} end
   local value = call('GETEX', key)
   if value == id .. '+' then value = id end -- Marked: see mutex/string.lua.
@@ -26,16 +26,15 @@ end
 -- What is read of the hash, at once. (A mutex has no readers and no other holds in it.)
 local fields = {'t', 'w', 'x', 'o', 'z', '?' .. id, '-' .. id, 'q', 'p', 'b', 'g', 'n', 'h'}
 local owner, known = '', {r = '', e = '', ['@'] = '', ['+' .. id] = ''}
-local noted = false
+local remembered = false
 for i, value in ipairs(call('HMGET', lock, unpack(fields))) do
   known[fields[i]] = value or ''
-  noted = noted or value
+  remembered = remembered or value
 end
 place_lease = tonumber(place_lease)
 
 -- A free mutex without a line and a token, in fewer steps: the functions below take the server longer than the commands.
-if not noted and not fenced and not call('GETEX', key) then
-  local us = time[1] * 1000000 + time[2]
+if not remembered and not fenced and not call('GETEX', key) then
   if tonumber(valid) < us then return {6, us} end
   call('SET', key, id, 'PX', ARGV[2])
   return us
@@ -44,7 +43,6 @@ end
 -- Joins a line whose mutex was passed on to somebody else, as below, in fewer steps.
 if place_lease > 0 and known.g ~= '' and known['?' .. id] == '' and known['-' .. id] == ''
   and known.q .. known.o .. known.z == '' then
-  local us = time[1] * 1000000 + time[2]
   local till, of = string.match(known.g, '^(%d+) (.*)$')
   local count, head, front, tail = string.match(known.w == '' and '1 0 1 1 0' or known.w, '^1 (%d+) (%d+) (%d+) (%d+)$')
   local last, kept, noted = tonumber(known.t), tonumber(known.x), tonumber(known.n) or 0
