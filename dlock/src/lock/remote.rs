@@ -48,7 +48,7 @@ pub(super) async fn acquire(
             *place = terms_of_place;
         }
         let asked = Instant::now();
-        let answer = match ask(lock, wait, &mut claim, &op).await {
+        let answer = match ask(lock, wait, (&mut claim, &op), asked).await {
             Ok(answer) => answer,
             Err(error) => match service.failed(error) {
                 Some(error) => return Err(error),
@@ -143,9 +143,14 @@ fn request(lock: &Handle, mode: Mode, hold: &HoldId) -> Op {
 }
 
 /// Sends the request. Whether it was answered decides what has to be done to undo it.
-async fn ask(lock: &Handle, wait: Wait, claim: &mut Claim<'_>, op: &Op) -> Result<Answer, Error> {
+async fn ask(
+    lock: &Handle,
+    wait: Wait,
+    (claim, op): (&mut Claim<'_>, &Op),
+    now: Instant,
+) -> Result<Answer, Error> {
     claim.asks(op);
-    let until = || wait.cap(Instant::now() + lock.commons.timeouts.retry_for);
+    let until = || wait.cap(now + lock.commons.timeouts.retry_for);
     let outcome = lock.commons.store.call(&lock.key, op, until).await;
     match &outcome {
         Ok(answer) => claim.answered(answer),

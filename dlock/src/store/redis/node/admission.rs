@@ -70,15 +70,21 @@ impl State {
     /// Counts a request as under way, and numbers it.
     pub(super) fn count(&mut self, until: Instant) -> u64 {
         self.admitted += 1;
-        self.count_as(self.admitted, until);
+        self.under_way.push_back((self.admitted, until));
+        self.note_end(until);
         self.admitted
     }
 
+    /// Counts it for so long, also if it did not count any more.
     pub(super) fn count_as(&mut self, number: u64, until: Instant) {
         match self.position(number) {
             Ok(at) => self.under_way[at].1 = until,
             Err(at) => self.under_way.insert(at, (number, until)),
         }
+        self.note_end(until);
+    }
+
+    fn note_end(&mut self, until: Instant) {
         self.earliest = Some(self.earliest.map_or(until, |earliest| earliest.min(until)));
     }
 
@@ -90,10 +96,14 @@ impl State {
         self.admit(now);
     }
 
-    /// Where a request stands among those that are under way, or would stand.
+    /// Where a request stands among those that are under way, or would stand. Mostly it is the first.
     fn position(&self, number: u64) -> Result<usize, usize> {
-        self.under_way
-            .binary_search_by_key(&number, |(number, _)| *number)
+        match self.under_way.front() {
+            Some((first, _)) if *first == number => Ok(0),
+            _ => self
+                .under_way
+                .binary_search_by_key(&number, |(number, _)| *number),
+        }
     }
 
     /// Lets waiting requests be sent while there is room; whether there were any.

@@ -211,13 +211,12 @@ impl Permit<'_> {
     pub(crate) fn ended(self, sent: Instant, is_answered: bool) {
         let now = Instant::now();
         let mut state = self.budget.state.lock();
-        let all = state.is_full(now) || !state.waiting.is_empty();
-        let answered_at = state.answered_at(self.number, sent, now);
-        let took = answered_at - sent;
-        if is_answered && took <= self.budget.longest {
-            state.round_trips.took(took, now, all);
-        }
         if is_answered {
+            let took = state.answered_at(self.number, sent, now) - sent;
+            if took <= self.budget.longest {
+                let all = state.is_full(now) || !state.waiting.is_empty();
+                state.round_trips.took(took, now, all);
+            }
             state.answered(self.number, now);
             state.refused = None;
         }

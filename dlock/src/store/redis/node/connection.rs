@@ -180,8 +180,11 @@ async fn answer<T>(
     if outcome.is_err() {
         late();
     }
-    let longest = until - now;
-    while outcome.is_err() && !entered.is_silent(longest, latest - now) && Instant::now() < latest {
+    while outcome.is_err()
+        && !entered.is_silent(until - now, latest - now)
+        && Instant::now() < latest
+    {
+        let longest = until - now;
         let look = latest.min(Instant::now() + longest / 4);
         outcome = timeout_at(look, reply.as_mut()).await;
     }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::clock::Instant;
 
+const MILLISECOND: u64 = 1_000_000;
+
 /// How many requests may be under way: at first, at the least, and at the most.
 const FIRST: f64 = 32.0;
 const LEAST: f64 = 4.0;
@@ -14,39 +16,42 @@ const GROWTH: f64 = 16.0;
 const CUT: f64 = 0.5;
 
 /// A round trip is slow that takes this long, and this many times what the quickest took.
-const SLOW: Duration = Duration::from_millis(20);
-const TIMES: u32 = 4;
+const SLOW: u64 = 20 * MILLISECOND;
+const TIMES: u64 = 4;
 
 /// For how long the quickest is remembered, at the least: the way to a server may become longer.
-const MEMORY: Duration = Duration::from_secs(30);
+const MEMORY: u64 = 30_000 * MILLISECOND;
 
 /// How much of an excess is remembered, and for how many times as long it takes to be forgotten: 15 seconds at the most. If
 /// clients forgot at once that they had been too many, all would pause for longer and shorter in turns, and be too many each
 /// time that their pauses are short.
-const LASTING: Duration = Duration::from_millis(30);
-const FADES: u32 = 500;
+const LASTING: u64 = 30 * MILLISECOND;
+const FADES: u64 = 500;
 
-/// What the round trips to one server were like.
+/// What the round trips to one server were like. Times are in nanoseconds, points in time since `born`: every answer
+/// is counted here, and arithmetic with `Duration`s takes several times as long.
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     limit: f64,
+    born: Instant,
     /// The quickest one in this span of time, and in the one before.
-    quickest: [Duration; 2],
-    span_began: Option<Instant>,
-    smoothed: Duration,
+    quickest: [u64; 2],
+    span_began: Option<u64>,
+    smoothed: u64,
     /// The excess that is remembered, and since when.
-    lasting: Option<(Duration, Instant)>,
-    cut_at: Option<Instant>,
+    lasting: (u64, u64),
+    cut_at: Option<u64>,
 }
 
 impl Default for RoundTrips {
     fn default() -> Self {
         Self {
             limit: FIRST,
-            quickest: [Duration::MAX; 2],
+            born: Instant::now(),
+            quickest: [u64::MAX; 2],
             span_began: None,
-            smoothed: Duration::ZERO,
-            lasting: None,
+            smoothed: 0,
+            lasting: (0, 0),
             cut_at: None,
         }
     }
@@ -65,18 +70,26 @@ impl RoundTrips {
 
     /// One took so long; whether all that may be under way were.
     pub(super) fn took(&mut self, round_trip: Duration, now: Instant, all: bool) {
-        if self.span_began.is_none_or(|began| now - began > MEMORY) {
+        let (round_trip, now) = (nanos(round_trip), self.at(now));
+        if self
+            .span_began
+            .is_none_or(|began| now.saturating_sub(began) > MEMORY)
+        {
             self.span_began = Some(now);
-            self.quickest = [Duration::MAX, self.quickest[0]];
+            self.quickest = [u64::MAX, self.quickest[0]];
         }
         self.quickest[0] = self.quickest[0].min(round_trip);
-        self.waited(round_trip, now, all);
+        self.learn(round_trip, now, all);
     }
 
     /// A request was waited for in vain for so long, which does not say how quick the server can be.
     pub(super) fn waited(&mut self, round_trip: Duration, now: Instant, all: bool) {
+        self.learn(nanos(round_trip), self.at(now), all);
+    }
+
+    fn learn(&mut self, round_trip: u64, now: u64, all: bool) {
         self.smoothed = (self.smoothed * 7 + round_trip) / 8;
-        self.lasting = Some((self.excess(now).min(LASTING), now));
+        self.lasting = (self.excess_at(now).min(LASTING), now);
         if self.is_slow(round_trip) {
             self.cut(round_trip, now);
         } else if all {
@@ -84,13 +97,16 @@ impl RoundTrips {
         }
     }
 
-    fn is_slow(&self, round_trip: Duration) -> bool {
+    fn is_slow(&self, round_trip: u64) -> bool {
         round_trip >= SLOW && round_trip / TIMES >= self.quickest()
     }
 
     /// Once for all those that were under way together.
-    fn cut(&mut self, round_trip: Duration, now: Instant) {
-        if self.cut_at.is_none_or(|cut| now - cut > round_trip) {
+    fn cut(&mut self, round_trip: u64, now: u64) {
+        if self
+            .cut_at
+            .is_none_or(|cut| now.saturating_sub(cut) > round_trip)
+        {
             self.cut_at = Some(now);
             self.limit = (self.limit * CUT).max(LEAST);
         }
@@ -101,16 +117,29 @@ impl RoundTrips {
         self.limit = LEAST;
     }
 
-    fn quickest(&self) -> Duration {
+    fn quickest(&self) -> u64 {
         self.quickest[0].min(self.quickest[1])
     }
 
     /// How much longer they take than they have to, now or a short time ago.
     pub(super) fn excess(&self, now: Instant) -> Duration {
-        let excess = self.smoothed.saturating_sub(self.quickest());
-        let lasting = |(lasting, since)| Duration::saturating_sub(lasting, (now - since) / FADES);
-        excess.max(self.lasting.map_or(Duration::ZERO, lasting))
+        Duration::from_nanos(self.excess_at(self.at(now)))
     }
+
+    fn excess_at(&self, now: u64) -> u64 {
+        let (lasting, since) = self.lasting;
+        let lasting = lasting.saturating_sub(now.saturating_sub(since) / FADES);
+        lasting.max(self.smoothed.saturating_sub(self.quickest()))
+    }
+
+    fn at(&self, now: Instant) -> u64 {
+        nanos(now - self.born)
+    }
+}
+
+/// Enough for 584 years.
+fn nanos(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
