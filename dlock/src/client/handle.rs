@@ -1,15 +1,20 @@
-//! The public client type.
+//! The public client type, what its clones share, and the client of the process.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
+
 use super::ClientBuilder;
-use super::inner::Inner;
-use crate::error::Error;
+use super::builder::Config;
+use super::home::Home;
+use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
 use crate::kind::Kind;
-use crate::lock::{Handle, Mutex, RwLock, Settings};
+use crate::lock::{Commons, Handle, Mutex, RwLock, Settings};
+use crate::protocol::ClientId;
+use crate::store::Store;
 
 /// A client of the servers that keep the locks. Clones are cheap, and share connections and background tasks.
 ///
@@ -179,4 +184,65 @@ impl fmt::Debug for Client {
             .field("store", &self.inner.locks.store)
             .finish_non_exhaustive()
     }
+}
+
+pub(super) struct Inner {
+    pub(super) config: Config,
+    pub(super) id: ClientId,
+    pub(super) home: Home,
+    pub(super) locks: Arc<Commons>,
+}
+
+impl Inner {
+    /// Starts the background tasks.
+    pub(super) fn start(config: Config, id: ClientId, store: Store) -> Self {
+        let locks = Commons::start(id.clone(), store, config.timeouts);
+        Self {
+            config,
+            id,
+            home: Home::current(),
+            locks,
+        }
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner")
+            .field("id", &self.id.as_str())
+            .field("store", &self.locks.store)
+            .finish_non_exhaustive()
+    }
+}
+
+static INSTALLED: ArcSwapOption<Client> = ArcSwapOption::const_empty();
+
+/// Installs `client` for annotated functions, and replaces an earlier one.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dlock::Error> {
+/// dlock::install(dlock::Client::connect("memory://").await?);
+/// assert!(dlock::installed().is_ok());
+/// # Ok(())
+/// # }
+/// ```
+pub fn install(client: Client) {
+    INSTALLED.store(Some(Arc::new(client)));
+}
+
+/// The client given to [`install`].
+///
+/// # Errors
+///
+/// [`NotInstalled`](crate::ErrorKind::NotInstalled) if no client was installed.
+pub fn installed() -> Result<Client, Error> {
+    INSTALLED.load().as_deref().cloned().ok_or_else(|| {
+        Error::new(
+            ErrorKind::NotInstalled,
+            "no client is installed; call `dlock::install(client)` when the process starts, or \
+             name one with `client = …` in the attribute; in a test, run the function in a `dlock::testing::Scope`, \
+             and what it spawns in `dlock::testing::carry`",
+        )
+    })
 }

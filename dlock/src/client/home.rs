@@ -1,4 +1,4 @@
-//! The Tokio runtime a client was built on, and waiting for the client from a thread.
+//! The Tokio runtime that a client was built on, waiting for the client from a thread, and the name of the host.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -101,4 +101,16 @@ fn would_deadlock(because: &str) -> Error {
              runtime"
         ),
     )
+}
+
+/// `<host name>:<process id>`, the host name cut to 16 characters.
+pub(crate) fn name_and_pid() -> String {
+    let uname = rustix::system::uname();
+    let host: String = uname
+        .nodename()
+        .to_string_lossy()
+        .chars()
+        .take(16)
+        .collect();
+    format!("{host}:{}", std::process::id())
 }

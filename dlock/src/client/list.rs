@@ -1,4 +1,4 @@
-//! Lists of locks.
+//! Lists of locks, and the load of the servers.
 
 use wildmatch::WildMatch;
 
@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::key::LockKey;
 use crate::kind::Kind;
 use crate::metrics;
+use crate::store::ScriptLoad;
 
 impl Client {
     /// The sorted names of the read/write locks under this client's prefix that match `pattern`: held locks, locks with waiters, and
@@ -87,5 +88,20 @@ impl Client {
         self.inner.locks.check_open()?;
         let deadline = Instant::now() + self.inner.config.timeouts.retry_for;
         self.inner.locks.store.keys(stem, deadline).await
+    }
+}
+
+impl Client {
+    /// The scripts that the servers have run so far, for locks and for other programs. For the command-line tool; not covered by semantic
+    /// versioning.
+    ///
+    /// # Errors
+    ///
+    /// As [`list`](Self::list), with the right to `INFO`.
+    #[doc(hidden)]
+    pub async fn script_load(&self) -> Result<ScriptLoad, Error> {
+        self.inner.locks.check_open()?;
+        let deadline = Instant::now() + self.inner.config.timeouts.retry_for;
+        self.inner.locks.store.script_load(deadline).await
     }
 }

@@ -2,15 +2,9 @@
 //! which that lives. Called by `attribute`, `blocking` and `testing`.
 
 mod builder;
-mod config;
 mod handle;
 mod home;
-mod host;
-mod inner;
-mod installed;
 mod list;
-mod load;
 
 pub use builder::ClientBuilder;
-pub use handle::Client;
-pub use installed::{install, installed};
+pub use handle::{Client, install, installed};

@@ -5,11 +5,9 @@
 
 mod kind;
 mod opaque;
-mod plain;
-mod written;
+mod text;
 
 pub use kind::{ErrorKind, LossReason, Step};
 pub use opaque::Error;
-pub(crate) use plain::Quoted;
-pub use plain::plain;
-pub(crate) use written::Written;
+pub use text::plain;
+pub(crate) use text::{Quoted, Written};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::plain::{Quoted, plain};
+use super::text::{Quoted, plain};
 use super::{ErrorKind, LossReason, Step, Written};
 
 /// The text behind an error, perhaps a server's, with control characters escaped, and cut.

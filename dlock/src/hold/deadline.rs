@@ -1,10 +1,13 @@
-//! Until when a client may rely on its hold.
+//! Until when a client may rely on its hold, and whether it was lost.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::Hold;
 use crate::clock::BootInstant;
+use crate::error::LossReason;
 use crate::lease::margin;
-use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// How long a place in the line is kept without a refresh: how long a dead waiter can hold up
 /// those behind it. A hold that was passed on lasts for what is left of that until it is renewed.
@@ -78,4 +81,63 @@ impl Deadline {
 /// Until when a lease counted from `sent_at` may be relied on.
 fn safe_deadline(sent_at: BootInstant, lease: Duration) -> BootInstant {
     sent_at + lease.saturating_sub(margin(lease))
+}
+
+const LIVE: u8 = 0;
+const RELEASED: u8 = 1;
+const LOST_EXPIRED: u8 = 2;
+const LOST_REMOVED: u8 = 3;
+const LOST_MAX_HOLD: u8 = 4;
+const LOST_SHUTDOWN: u8 = 5;
+
+/// Who has to know that a hold was lost.
+pub(crate) trait OnLoss: Send + Sync {
+    /// Called when a hold is lost; perhaps again for one that was lost before.
+    fn lost(self: Arc<Self>, hold: &Arc<Hold>);
+}
+
+/// Live, released or lost. A hold ends once.
+#[derive(Debug, Default)]
+pub(super) struct Fate(AtomicU8);
+
+impl Fate {
+    pub(super) fn is_live(&self) -> bool {
+        self.0.load(Ordering::Acquire) == LIVE
+    }
+
+    pub(super) fn is_released(&self) -> bool {
+        self.0.load(Ordering::Acquire) == RELEASED
+    }
+
+    /// Why it was lost, if it was.
+    pub(super) fn loss(&self) -> Option<LossReason> {
+        match self.0.load(Ordering::Acquire) {
+            LOST_EXPIRED => Some(LossReason::Expired),
+            LOST_REMOVED => Some(LossReason::Removed),
+            LOST_MAX_HOLD => Some(LossReason::MaxHold),
+            LOST_SHUTDOWN => Some(LossReason::Shutdown),
+            _ => None,
+        }
+    }
+
+    /// Ends it as lost; whether it was live.
+    pub(super) fn lose(&self, reason: LossReason) -> bool {
+        self.end(match reason {
+            LossReason::Expired => LOST_EXPIRED,
+            LossReason::Removed => LOST_REMOVED,
+            LossReason::MaxHold => LOST_MAX_HOLD,
+            LossReason::Shutdown => LOST_SHUTDOWN,
+        })
+    }
+
+    /// Ends it as released; whether it was live.
+    pub(super) fn finish(&self) -> bool {
+        self.end(RELEASED)
+    }
+
+    fn end(&self, state: u8) -> bool {
+        self.0
+            .compare_exchange(LIVE, state, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
 }

@@ -1,4 +1,4 @@
-//! One hold on the server, as its client sees it.
+//! One hold on the server, as its client sees it: its terms, its tokens, its end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,21 +6,20 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::Terms;
+use super::deadline::Fate;
 use super::deadline::{Deadline, Start};
-use super::loss::Fate;
 use super::renewal::Way;
-use super::tokens::Tokens;
 use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
+use crate::kind::Kind;
 use crate::metrics::LockMetrics;
+use crate::mode::Mode;
 use crate::protocol::{HoldId, Stray};
-use crate::random;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
-use crate::trace;
+use crate::{random, trace};
 
 /// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
 const CONFIRMATION: Duration = Duration::from_millis(3);
@@ -280,5 +279,64 @@ impl fmt::Debug for Hold {
             .field("mode", &self.terms.mode)
             .field("lost", &self.fate.loss())
             .finish_non_exhaustive()
+    }
+}
+
+/// What a hold was acquired with, and what two tasks must agree on to share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// Some want a token with a mutex, and some do not.
+    pub(crate) kind: Kind,
+    pub(crate) mode: Mode,
+    pub(crate) lease: Duration,
+    pub(crate) max_hold: Option<Duration>,
+    /// How long the lock stays held, although its holder may be done.
+    pub(crate) min_hold: Option<Duration>,
+}
+
+impl Terms {
+    /// Readers stand on one hold together, unless each has a time limit of its own.
+    pub(crate) fn shareable(&self) -> bool {
+        self.mode == Mode::Read && self.max_hold.is_none() && self.min_hold.is_none()
+    }
+
+    /// Writers pass a hold on, unless each has to keep it for a while.
+    pub(crate) fn may_be_passed_on(&self) -> bool {
+        self.mode == Mode::Write && self.min_hold.is_none()
+    }
+}
+
+/// The last token of a hold: one of those which belong to what the server named last.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    last: AtomicU64,
+}
+
+impl Tokens {
+    pub(super) fn new(named: ServerToken) -> Self {
+        Self {
+            last: AtomicU64::new(FencingToken::first_of(named).as_u64()),
+        }
+    }
+
+    pub(super) fn last(&self) -> FencingToken {
+        FencingToken::from_u64(self.last.load(Ordering::Acquire))
+    }
+
+    /// The next token for a local hand-over; the server's next one will be larger still. A slice is shorter than there are
+    /// tokens for it.
+    pub(super) fn next(&self) -> FencingToken {
+        FencingToken::from_u64(self.last.fetch_add(1, Ordering::AcqRel) + 1)
+    }
+
+    /// The last token that the server named.
+    pub(super) fn named(&self) -> ServerToken {
+        ServerToken::behind(self.last())
+    }
+
+    /// A fresh token from the server.
+    pub(super) fn raise(&self, named: ServerToken) {
+        let first = FencingToken::first_of(named).as_u64();
+        self.last.fetch_max(first, Ordering::AcqRel);
     }
 }

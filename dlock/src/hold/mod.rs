@@ -1,24 +1,19 @@
 //! What the server has granted to this client: until when it may rely on it, which tokens belong to it, whether it was
 //! lost. The keeper renews holds and gives them back. Called by `lock`, and by `attribute` to look at a hold.
 
-mod deadline;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its main noun"
 )]
+mod deadline;
 mod hold;
 mod keeper;
-mod loss;
 #[cfg(test)]
 pub(crate) mod models;
 mod release;
 mod renewal;
-mod terms;
-mod tokens;
 
-pub(crate) use deadline::{Start, WAITER_LEASE};
-pub(crate) use hold::{Granted, Hold};
+pub(crate) use deadline::{OnLoss, Start, WAITER_LEASE};
+pub(crate) use hold::{Granted, Hold, Terms};
 pub(crate) use keeper::Keeper;
-pub(crate) use loss::OnLoss;
 pub(crate) use release::{FAREWELL, Pending};
-pub(crate) use terms::Terms;

@@ -2,9 +2,7 @@
 
 mod lock_key;
 mod map;
-mod name;
 
-pub use lock_key::LockKey;
+pub(crate) use lock_key::check_prefix;
+pub use lock_key::{LockKey, MAX_NAME_BYTES};
 pub(crate) use map::KeyMap;
-pub use name::MAX_NAME_BYTES;
-pub(crate) use name::check_prefix;

@@ -3,7 +3,7 @@
 use super::gate::{Entry, Lead, Place, Share, Turn};
 use super::handle::Handle;
 use super::remote;
-use super::wait::Wait;
+use super::waiting::Wait;
 use crate::clock::{Instant, sleep_until, timeout_at};
 use crate::error::Error;
 use crate::metrics::Via;

@@ -8,7 +8,7 @@ use super::Commons;
 use super::acquire::acquire;
 use super::gate::Share;
 use super::settings::Settings;
-use super::wait::Wait;
+use super::waiting::Wait;
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics::{self, LockMetrics};

@@ -24,17 +24,14 @@
 mod acquire;
 mod claim;
 mod commons;
-mod evict;
 mod gate;
 mod guards;
 mod handle;
-mod inspect;
 mod mutex;
+mod operator;
 mod remote;
 mod rw_lock;
 mod settings;
-mod tuning;
-mod wait;
 mod waiting;
 
 pub(crate) use commons::Commons;
@@ -44,4 +41,4 @@ pub(crate) use handle::Handle;
 pub use mutex::{FencedMutex, Mutex};
 pub use rw_lock::RwLock;
 pub(crate) use settings::Settings;
-pub(crate) use wait::Wait;
+pub(crate) use waiting::Wait;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::handle::Handle;
-use super::wait::Wait;
+use super::waiting::Wait;
 use super::{FencedMutexGuard, MutexGuard};
 use crate::error::Error;
 use crate::key::LockKey;

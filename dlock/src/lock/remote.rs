@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::claim::Claim;
 use super::gate::Lead;
 use super::handle::Handle;
-use super::wait::Wait;
+use super::waiting::Wait;
 use super::waiting::{HEARTBEAT, Service, believe, look_again, pause, place_terms};
 use crate::clock::Instant;
 use crate::error::{Error, ErrorKind, Step, Written};

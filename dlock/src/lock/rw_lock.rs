@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::handle::Handle;
-use super::wait::Wait;
+use super::waiting::Wait;
 use super::{ReadGuard, WriteGuard};
 use crate::error::Error;
 use crate::key::LockKey;

@@ -1,16 +1,12 @@
 #![doc = include_str!("README.md")]
 
-mod acquire_watch;
-mod buckets;
 mod describe;
 mod lock_metrics;
 pub mod names;
 mod process_metrics;
 mod registry;
 
-pub(crate) use acquire_watch::AcquireWatch;
-pub use buckets::BUCKETS;
-pub use describe::describe;
+pub use describe::{BUCKETS, describe};
 pub(crate) use lock_metrics::{LockMetrics, Via};
 pub(crate) use process_metrics::{Redirect, failed, queued, redirected, topology_changed};
 pub use registry::{MAX_LABELS, OTHER};

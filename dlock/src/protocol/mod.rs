@@ -2,15 +2,12 @@
 //! and the stores; knows no Redis.
 
 mod hold_id;
-mod lease;
 mod message;
-mod nonce;
 mod op;
 mod reply;
 
 pub use hold_id::{ClientId, HoldId};
-pub(crate) use lease::{forget_after, validity, whole_millis};
-pub use message::Message;
-pub use nonce::Nonce;
+pub use message::{Message, Nonce};
 pub use op::{Extent, Op, PlaceTerms, Stray};
+pub(crate) use op::{forget_after, validity, whole_millis};
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};

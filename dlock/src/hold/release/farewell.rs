@@ -1,12 +1,13 @@
-//! Seeing releases off: what a thread has left to the background is delivered before its runtime ends, or before it goes
-//! on if it has none. Within a bound, and not again and again when that was in vain.
+//! What is not delivered yet: counting it, and seeing to it before a runtime or the process ends.
 
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::pending::{Pending, Tally};
-use super::watched::Watched;
+use tokio::sync::Notify;
+
+use crate::sync::Mutex;
 use crate::tasks::{Place, Whereabouts, wait_at_most, whereabouts};
 
 /// How long the end of a runtime waits, and a thread that drops a guard.
@@ -94,5 +95,94 @@ impl Drop for Watch {
             self.farewell.watched.end_if(&self.place, || true);
             self.farewell.wait();
         }
+    }
+}
+
+/// How many acquires and releases are under way.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    count: AtomicUsize,
+    /// Whether anybody has waited for zero: until then nobody has to be told.
+    awaited: AtomicBool,
+    settled: Notify,
+}
+
+impl Tally {
+    pub(super) fn is_zero(&self) -> bool {
+        self.count.load(Ordering::SeqCst) == 0
+    }
+
+    /// Completes when nothing is under way.
+    pub(super) async fn zero(&self) {
+        loop {
+            let settled = self.settled.notified();
+            // Set before the count is read, and read after it is written: one of the two sees the other.
+            self.awaited.store(true, Ordering::SeqCst);
+            if self.is_zero() {
+                return;
+            }
+            settled.await;
+        }
+    }
+}
+
+/// One thing under way, until dropped.
+#[derive(Debug)]
+#[must_use = "dropping it settles it"]
+pub(crate) struct Pending(Arc<Tally>);
+
+impl Pending {
+    pub(super) fn new(tally: &Arc<Tally>) -> Self {
+        tally.count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(tally))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if self.0.count.fetch_sub(1, Ordering::SeqCst) == 1 && self.0.awaited.load(Ordering::SeqCst)
+        {
+            self.0.settled.notify_waiters();
+        }
+    }
+}
+
+/// The places at which a watch runs. `P` is a runtime.
+pub(in crate::hold) struct Watched<P> {
+    places: Mutex<Vec<P>>,
+    same: fn(&P, &P) -> bool,
+}
+
+impl<P> Watched<P> {
+    pub(in crate::hold) fn new(same: fn(&P, &P) -> bool) -> Self {
+        let places = Mutex::default();
+        Self { places, same }
+    }
+
+    /// After something was queued at a place: whether a watch has to begin there.
+    pub(in crate::hold) fn begin(&self, place: P) -> bool {
+        let mut places = self.places.lock();
+        let begins = !places.iter().any(|other| (self.same)(other, &place));
+        if begins {
+            places.push(place);
+        }
+        begins
+    }
+
+    /// A watch that saw nothing left to wait for ends, if that is still so: who queued something meanwhile has counted it
+    /// before asking whether a watch has to begin.
+    pub(in crate::hold) fn end_if(&self, place: &P, nothing_left: impl FnOnce() -> bool) -> bool {
+        let mut places = self.places.lock();
+        let ends = nothing_left();
+        if ends {
+            places.retain(|other| !(self.same)(other, place));
+        }
+        ends
+    }
+}
+
+impl<P> fmt::Debug for Watched<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watched").finish_non_exhaustive()
     }
 }

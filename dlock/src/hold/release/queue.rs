@@ -1,18 +1,19 @@
-//! The queue of releases, and its two ends.
+//! The queue of releases: what the server is told, now or later.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::farewell::Farewell;
-use super::pending::{Pending, Tally};
-use super::{op, task};
+use super::farewell::{Pending, Tally};
+use super::task;
 use crate::clock::{BootInstant, Instant};
 use crate::hold::Hold;
 use crate::key::LockKey;
 use crate::kind::Kind;
-use crate::protocol::{HoldId, Op, Stray, validity};
+use crate::protocol::{Extent, HoldId, Op, Stray, validity};
 use crate::store::Store;
 use crate::tasks::Place;
 
@@ -78,7 +79,7 @@ impl Releases {
     /// Gives a hold back.
     pub(in crate::hold) fn release(&self, hold: &Hold) {
         let (key, lease) = (hold.key.clone(), hold.longest());
-        self.push(key, op::of(hold), lease, self.begin());
+        self.push(key, of(hold), lease, self.begin());
     }
 
     /// Undoes an acquire that nobody wants any more.
@@ -124,7 +125,7 @@ impl Releases {
             Op::Release { hold, .. } | Op::Abandon { hold, .. } => (hold, Duration::ZERO),
             _ => return items,
         };
-        let rest = stays.saturating_sub(op::SPARE);
+        let rest = stays.saturating_sub(SPARE);
         if !rest.is_zero() && rest <= FOLLOWED {
             let release = super::of_another(hold.clone(), lease);
             items.push(later(key, release, rest, stays + lease));
@@ -161,5 +162,64 @@ fn later(key: &LockKey, op: Op, after: Duration, within: Duration) -> Item {
         due: Some(Instant::now() + after),
         _pending: None,
         _queued: None,
+    }
+}
+
+/// How much longer a hold stays that has to stay for a while: its end by itself wakes nobody, so it is released before that.
+pub(super) const SPARE: Duration = Duration::from_millis(200);
+
+/// The release of a hold of this client. One that has to stay for a while gets an end at which it is gone by itself,
+/// whatever becomes of this process.
+#[inline]
+pub(in crate::hold) fn of(hold: &Hold) -> Op {
+    if let Some(rest) = hold.rest() {
+        return Op::Renew {
+            hold: hold.id.clone(),
+            lease: rest + SPARE,
+            extent: Extent::Exactly {
+                stray: hold.stray(),
+            },
+        };
+    }
+    Op::Release {
+        hold: hold.id.clone(),
+        lease: hold.terms.lease,
+        stray: hold.stray(),
+    }
+}
+
+/// The release of a hold of which only the id is known.
+pub(in crate::hold) fn of_another(hold: HoldId, lease: Duration) -> Op {
+    Op::Release {
+        hold,
+        lease,
+        stray: Stray::None,
+    }
+}
+
+/// Releases by the time at which they are due.
+#[derive(Default)]
+pub(super) struct Later {
+    items: BTreeMap<(Instant, u64), Item>,
+    number: u64,
+}
+
+impl Later {
+    pub(super) fn put(&mut self, due: Instant, item: Item) {
+        self.number += 1;
+        self.items.insert((due, self.number), item);
+    }
+
+    /// When the first release is due.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.items.keys().next().map(|(due, _)| *due)
+    }
+
+    /// Takes the releases that are due.
+    pub(super) fn take(&mut self, now: Instant) -> impl Iterator<Item = Item> {
+        std::iter::from_fn(move || {
+            let first = self.items.first_entry()?;
+            (first.key().0 <= now).then(|| first.remove())
+        })
     }
 }

@@ -1,13 +1,13 @@
-//! The answers of scripts.
+//! Answers as replies.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use redis::Value;
 
-use super::info::info;
-use super::value::{int, text};
-use crate::protocol::{Op, Reply};
-use crate::token::ServerToken;
+use crate::mode::Mode;
+use crate::protocol::{HoldInfo, LockInfo, Op, Reply, WaiterInfo};
+use crate::token::{FencingToken, ServerToken};
 
 /// Reads a script's answer; `None` if it is not one.
 #[must_use]
@@ -83,4 +83,97 @@ pub(crate) fn notes(value: &Value) -> Vec<(String, String)> {
         .chunks_exact(2)
         .filter_map(|note| Some((text(&note[0])?.to_owned(), text(&note[1])?.to_owned())))
         .collect()
+}
+
+pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
+    let [
+        last,
+        Value::Array(holds),
+        Value::Array(waiters),
+        more_holders,
+        more_waiters,
+    ] = parts
+    else {
+        return None;
+    };
+    let last = token(last)?;
+    let mut holders = holds
+        .chunks_exact(6)
+        .map(|hold| {
+            let token = token(&hold[3])?;
+            let held_for = Duration::from_micros(int(&hold[4])?);
+            Some(HoldInfo {
+                id: id(&hold[0])?.into_owned(),
+                mode: mode(&hold[1])?,
+                remaining: Duration::from_micros(int(&hold[2])?),
+                token,
+                // Where there is no token, nobody has noted the time either.
+                held_for: token.map(|_| held_for),
+                owner: text(&hold[5])
+                    .filter(|owner| !owner.is_empty())
+                    .map(str::to_owned),
+            })
+        })
+        .collect::<Option<Vec<_>>>()?;
+    holders.sort_by(|a, b| a.id.cmp(&b.id));
+    Some(LockInfo {
+        last_token: last,
+        holders,
+        waiters: waiters
+            .chunks_exact(4)
+            .map(|waiter| {
+                Some(WaiterInfo {
+                    id: text(&waiter[0])?.to_owned(),
+                    mode: mode(&waiter[1])?,
+                    remaining: Duration::from_micros(int(&waiter[2])?),
+                    waiting_for: Duration::from_micros(int(&waiter[3])?),
+                })
+            })
+            .collect::<Option<_>>()?,
+        more_holders: int(more_holders)?,
+        more_waiters: int(more_waiters)?,
+    })
+}
+
+/// A holder's id, which is anything that another program has put into a mutex.
+fn id(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::BulkString(bytes) => Some(String::from_utf8_lossy(bytes)),
+        other => text(other).map(Cow::Borrowed),
+    }
+}
+
+/// The outer `None` is for what is no token, the inner for 0.
+#[expect(clippy::option_option, reason = "a fault, and none")]
+fn token(value: &Value) -> Option<Option<FencingToken>> {
+    match int(value)? {
+        0 => Some(None),
+        token => Some(Some(FencingToken::first_of(ServerToken::said(token)?))),
+    }
+}
+
+fn mode(value: &Value) -> Option<Mode> {
+    match text(value)? {
+        "r" => Some(Mode::Read),
+        "w" => Some(Mode::Write),
+        _ => None,
+    }
+}
+
+/// A number, which a script may have left as text.
+pub(super) fn int(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(int) => u64::try_from(*int).ok(),
+        Value::BulkString(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// A string of either kind.
+pub(super) fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
+        _ => None,
+    }
 }

@@ -8,42 +8,28 @@
 
 mod decode;
 mod encode;
-mod greeting;
-mod hello;
-mod identity;
-mod info;
-mod listing;
-mod load;
-mod publish;
-mod push;
+mod operating;
+mod pubsub;
 mod refusal;
-mod request;
-mod rights;
 mod script;
-mod subscription;
-mod value;
+mod server;
 mod view;
 
 pub use decode::decode;
 pub(super) use decode::{is_granted, notes, tells_of_line};
+pub(super) use encode::{Form, Preface, command};
 pub use encode::{Keys, encode, encode_brief, encode_plain};
-pub(super) use greeting::{greeting, time};
-pub(super) use hello::{Role, hello};
-pub(super) use identity::{identity, who_are_you};
-pub(super) use listing::{forget_token, found, scan};
-pub use load::ScriptLoad;
-pub(super) use load::command_statistics;
-pub(super) use publish::{
-    Offer, PublishMode, publish_all, try_publishing, try_publishing_by_script,
+pub use operating::ScriptLoad;
+pub(super) use operating::{command_statistics, forget_token, found, scan};
+pub(super) use pubsub::{
+    Offer, PublishMode, Push, is_end, is_pong, ping, publish_all, subscribe_all, try_publishing,
+    try_publishing_by_script, unsubscribe_all,
 };
-pub(super) use push::Push;
 pub(super) use refusal::{
-    Refusal, Said, is_denied, is_for_later, is_of_all, refusal, unless_refused,
+    Refusal, Rule, Said, is_denied, is_for_later, is_of_all, missing_right, refusal, unless_refused,
 };
-pub(super) use request::{Form, Preface, command};
-pub(super) use rights::{Rule, missing_right};
 pub use script::{Script, source};
-pub(super) use subscription::{is_end, is_pong, ping, subscribe_all, unsubscribe_all};
+pub(super) use server::{Role, greeting, hello, identity, time, who_are_you};
 pub(super) use view::{Range, View, slots_and_epoch};
 
 /// What others carry unread.

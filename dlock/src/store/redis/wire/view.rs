@@ -2,7 +2,7 @@
 
 use redis::{Pipeline, Value};
 
-use super::value::text;
+use super::decode::text;
 use crate::slot::Slot;
 use crate::store::redis::address::Address;
 

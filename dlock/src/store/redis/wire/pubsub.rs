@@ -1,8 +1,64 @@
-//! How waiters are woken.
+//! Channels: how waiters subscribe, how they are woken, and what servers send unasked.
 
-use redis::{Cmd, Pipeline, Value, cmd};
+use redis::{Cmd, Pipeline, PushInfo, PushKind, Value, cmd};
 
+use super::decode::text;
 use super::refusal::{is_denied, is_unknown, refusal};
+use crate::protocol::Message;
+
+/// Subscribes to channels, one a command; `None` without pub/sub. The server confirms each by a push, or refuses it.
+pub(crate) fn subscribe_all(
+    mode: PublishMode,
+    channels: impl ExactSizeIterator<Item = impl AsRef<str>>,
+) -> Option<Pipeline> {
+    let command = match mode {
+        PublishMode::Sharded => "SSUBSCRIBE",
+        PublishMode::Classic => "SUBSCRIBE",
+        PublishMode::Off => return None,
+    };
+    Some(one_each(command, channels))
+}
+
+/// Unsubscribes. A mode that has stepped down meanwhile has left nothing behind that works.
+pub(crate) fn unsubscribe_all(
+    mode: PublishMode,
+    channels: impl ExactSizeIterator<Item = impl AsRef<str>>,
+) -> Pipeline {
+    let command = match mode {
+        PublishMode::Sharded => "SUNSUBSCRIBE",
+        _ => "UNSUBSCRIBE",
+    };
+    one_each(command, channels)
+}
+
+fn one_each(command: &str, channels: impl ExactSizeIterator<Item = impl AsRef<str>>) -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(channels.len());
+    for channel in channels {
+        pipeline.cmd(command).arg(channel.as_ref());
+    }
+    pipeline
+}
+
+/// Whether the server says that a subscription has ended, asked to or not.
+pub(crate) fn is_end(answer: &Value) -> bool {
+    matches!(
+        answer,
+        Value::Push {
+            kind: PushKind::SUnsubscribe | PushKind::Unsubscribe,
+            ..
+        }
+    )
+}
+
+/// Asks whether the server is there.
+pub(crate) fn ping() -> Cmd {
+    cmd("PING")
+}
+
+/// Whether it is.
+pub(crate) fn is_pong(answer: &Value) -> bool {
+    matches!(answer, Value::SimpleString(pong) if pong == "PONG")
+}
 
 /// The kind of pub/sub that the servers offer and this user may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,4 +171,44 @@ pub(crate) fn publish_all(mode: PublishMode, notes: &[(String, String)]) -> Pipe
         pipeline.cmd(mode.command()).arg(channel).arg(message);
     }
     pipeline
+}
+
+/// A push, as far as it matters here.
+#[derive(Debug)]
+pub(crate) enum Push<'p> {
+    /// A word to a waiter, on a channel.
+    Message(&'p str, Message),
+    /// The server has subscribed this connection to a channel.
+    Subscribed(&'p str),
+    /// The server has ended a subscription to a channel.
+    Unsubscribed(&'p str),
+    /// The connection has ended.
+    Disconnected,
+    /// Anything else.
+    Other,
+}
+
+impl<'p> Push<'p> {
+    /// Reads a push.
+    pub(crate) fn of(push: &'p PushInfo) -> Self {
+        let mut parts = push.data.iter().map(text);
+        match push.kind {
+            PushKind::SMessage | PushKind::Message => match (parts.next(), parts.next()) {
+                (Some(Some(channel)), Some(Some(told))) => {
+                    Message::parse(told).map_or(Self::Other, |told| Self::Message(channel, told))
+                }
+                _ => Self::Other,
+            },
+            PushKind::SSubscribe | PushKind::Subscribe => match parts.next() {
+                Some(Some(channel)) => Self::Subscribed(channel),
+                _ => Self::Other,
+            },
+            PushKind::SUnsubscribe | PushKind::Unsubscribe => match parts.next() {
+                Some(Some(channel)) => Self::Unsubscribed(channel),
+                _ => Self::Other,
+            },
+            PushKind::Disconnection => Self::Disconnected,
+            _ => Self::Other,
+        }
+    }
 }
