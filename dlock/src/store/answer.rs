@@ -1,5 +1,7 @@
 //! What comes back from a store, and how long to wait for it.
 
+use std::time::Duration;
+
 use super::Origin;
 use crate::clock::{BootInstant, Instant};
 use crate::protocol::Reply;
@@ -33,4 +35,15 @@ impl From<Instant> for Patience {
             latest: until,
         }
     }
+}
+
+/// What a client grants its servers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timeouts {
+    /// How long an operation is tried again while servers fail.
+    pub(crate) retry_for: Duration,
+    /// How long one attempt to connect may take.
+    pub(crate) connect: Duration,
+    /// How long one answer may take.
+    pub(crate) response: Duration,
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::endpoint::{site, sites};
 use super::redis::{self, RedisStore, ScriptLoad};
-use super::site::{site, sites};
 use super::{
     Answer, Listening, MemoryStore, Patience, QuorumStore, Site, Timeouts, Trust, Wakeups,
 };

@@ -9,12 +9,10 @@ mod listening;
 mod memory;
 mod quorum;
 mod redis;
-mod site;
-mod timeouts;
 mod wakeups;
 
 pub use answer::Answer;
-pub(crate) use answer::Patience;
+pub(crate) use answer::{Patience, Timeouts};
 pub(crate) use backend::{NodeId, Store};
 pub use endpoint::Endpoint;
 pub(crate) use listening::Listening;
@@ -26,5 +24,4 @@ pub use redis::{
     RedisStats, RedisStore, Script, ScriptLoad, Trust, decode, encode, encode_brief, encode_plain,
     source as script_source,
 };
-pub(crate) use timeouts::Timeouts;
 pub use wakeups::{Listener, Origin, Wakeups};

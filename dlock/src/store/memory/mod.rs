@@ -4,14 +4,11 @@
 //! `lock/` says what each operation means, one file per kind of operation, and in `lock/line.rs` in which order waiters
 //! get the lock; the other files keep the locks and wake who waits. Called by the store.
 
-mod clock;
 mod lock;
-mod named;
 mod post;
 mod record;
 mod shard;
 mod store;
 
-pub use clock::ServerClock;
 pub use post::Post;
-pub use store::MemoryStore;
+pub use store::{MemoryStore, ServerClock};

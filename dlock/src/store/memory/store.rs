@@ -1,13 +1,12 @@
-//! The store: locks by key, clients to wake.
+//! The store: locks by key, clients to wake, the clock they live by; and stores that several clients find by name.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::fmt;
+use std::sync::{Arc, LazyLock, Weak};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use super::clock::{ServerClock, WallClock};
-use super::named::{call, named};
 use super::post::Post;
 use super::shard::Shard;
 use crate::key::LockKey;
@@ -162,5 +161,62 @@ impl MemoryStore {
         let wakeups = clients.get(message.hold().client()).and_then(Weak::upgrade);
         drop(clients);
         wakeups.is_some_and(|wakeups| wakeups.tell(key.record(), message, Self::ORIGIN))
+    }
+}
+
+/// Tells a store the time, as Redis's `TIME` does. It may step back; locks take care of that.
+pub trait ServerClock: fmt::Debug + Send + Sync {
+    /// Microseconds since the epoch.
+    fn micros(&self) -> u64;
+}
+
+/// The machine's wall clock.
+#[derive(Debug)]
+pub(super) struct WallClock;
+
+impl ServerClock for WallClock {
+    fn micros(&self) -> u64 {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| {
+                u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+            })
+    }
+}
+
+static STORES: LazyLock<Mutex<HashMap<String, Weak<MemoryStore>>>> = LazyLock::new(Mutex::default);
+
+/// The store of this name; made at the first call, and again once everybody let go of it.
+pub(super) fn named(name: &str) -> Arc<MemoryStore> {
+    let mut stores = STORES.lock();
+    if let Some(store) = stores.get(name).and_then(Weak::upgrade) {
+        return store;
+    }
+    stores.retain(|_, store| store.strong_count() > 0);
+    let store = Arc::new(MemoryStore::new());
+    stores.insert(name.to_owned(), Arc::downgrade(&store));
+    store
+}
+
+/// From now on this is the store of this name, for as long as somebody has it.
+pub(super) fn call(name: &str, store: MemoryStore) -> Arc<MemoryStore> {
+    let store = Arc::new(store);
+    STORES
+        .lock()
+        .insert(name.to_owned(), Arc::downgrade(&store));
+    store
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::named;
+
+    #[test]
+    fn a_name_means_one_store() {
+        let (a, b, other) = (named("a"), named("a"), named("other"));
+        assert!(Arc::ptr_eq(&a, &b));
+        assert!(!Arc::ptr_eq(&a, &other));
     }
 }

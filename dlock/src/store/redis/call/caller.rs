@@ -6,20 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::crowds::Crowds;
-use super::entry::Entry;
-use super::exchange::{Exchange, answered, wants_another};
+use super::judge::{Exchange, answered, wants_another};
 use super::route::Route;
 use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::protocol::{Op, validity};
+use crate::slot::Slot;
 use crate::store::Answer;
 use crate::store::redis::env::Env;
-use crate::store::redis::node::{DialFailure, Node, Session, Trouble};
+use crate::store::redis::node::{DialFailure, NoAnswer, Node, Permit, Session, Trouble, Unsent};
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
-    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, is_granted, notes, tells_of_line,
+    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, is_granted, is_of_all, notes,
+    publish_all, refusal, tells_of_line,
 };
+use crate::tasks::Place;
 
 /// How long the connection to a server may take before the others are asked whether it still has its slots.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -210,5 +212,81 @@ impl Caller {
             mode @ PublishMode::Sharded => mode.letter_to_return(self.servers.is_cluster()),
             _ => self.publishing(),
         }
+    }
+}
+
+/// The right to send a request to a node: acquires share a budget, all else goes first.
+#[must_use = "dropping it lets another one send"]
+pub(super) struct Entry<'n>(Option<Permit<'n>>);
+
+impl<'n> Entry<'n> {
+    /// Acquires are what there can be very many of without an end. What renews or ends something is never kept waiting.
+    pub(super) fn is_counted(op: &Op) -> bool {
+        matches!(op, Op::Acquire { .. })
+    }
+
+    /// Now, if there is room.
+    pub(super) fn try_at(node: &'n Node, op: &Op, now: Instant) -> Option<Self> {
+        if !Self::is_counted(op) {
+            return Some(Self(None));
+        }
+        node.budget.try_enter(now).map(|permit| Self(Some(permit)))
+    }
+
+    /// Once it is its turn.
+    pub(super) async fn at(
+        node: &'n Node,
+        op: &Op,
+        deadline: Instant,
+        elsewhere: impl Future<Output = ()>,
+    ) -> Result<Self, Unsent> {
+        if !Self::is_counted(op) {
+            return Ok(Self(None));
+        }
+        let permit = node.budget.enter(deadline, elsewhere).await?;
+        Ok(Self(Some(permit)))
+    }
+
+    /// The answer takes longer than it may.
+    pub(super) fn late(&self, sent: Instant) {
+        if let Some(permit) = &self.0 {
+            permit.late(sent);
+        }
+    }
+
+    /// The request that left then has come to its end.
+    pub(super) fn ended(self, sent: Instant, result: &Result<Value, NoAnswer>) {
+        let Some(permit) = self.0 else { return };
+        let refusal = result.as_ref().ok().and_then(refusal);
+        match (refusal.filter(|error| is_of_all(error)), result) {
+            (Some(error), _) => permit.refused(error),
+            (None, Ok(_) | Err(NoAnswer::Silence)) => permit.ended(sent, result.is_ok()),
+            (None, Err(_)) => {}
+        }
+    }
+}
+
+impl Caller {
+    /// Publishes at the node that owns a slot, where its subscribers are, what a script has left to the client: one at the node
+    /// that the slot is moving to, or at a server that lets no script publish.
+    pub(super) fn pass_notes(&self, slot: Slot, notes: Vec<(String, String)>) {
+        if notes.is_empty() {
+            return;
+        }
+        let Some(owner) = self.servers.now().node(slot).cloned() else {
+            return;
+        };
+        let mode = self.env.publish.get();
+        let until = Instant::now() + self.env.options.response_timeout;
+        let passing = async move {
+            if let Ok(mut session) = owner.connected(until).await {
+                // Who does not hear looks at its next heartbeat.
+                let _ = session
+                    .connection
+                    .request_all(&publish_all(mode, &notes), until)
+                    .await;
+            }
+        };
+        self.env.tasks.spawn(&Place::own(), passing);
     }
 }

@@ -1,22 +1,16 @@
 //! Getting operations carried out: the ordinary way of one (`caller.rs`), the way of one that is redirected or has to
 //! be sent again (`route.rs`; `judge.rs` says what follows from `MOVED` and other refusals), many for one node
-//! (`batch.rs`), questions to all (`walk.rs`), which server answers (`identify.rs`), and the try at the start (`probe.rs`).
+//! (`batch.rs`), and questions that are about no lock (`questions.rs`): which locks there
+//! are, which server answers, and the try at the start.
 //! Only the store calls; it asks `topology` where, `node` for a connection, and `wire` what to say.
 
-mod aside;
 mod batch;
 mod caller;
 mod crowds;
-mod entry;
-mod exchange;
-mod identify;
 mod judge;
-mod notes;
-mod probe;
+mod questions;
 mod route;
-mod walk;
 
 pub(super) use caller::Caller;
-pub(crate) use identify::Link;
-pub(super) use identify::ask_who_it_is;
-pub(super) use probe::probe;
+pub(crate) use questions::Link;
+pub(super) use questions::{ask_who_it_is, probe};

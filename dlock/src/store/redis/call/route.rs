@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::caller::Caller;
-use super::entry::Entry;
-use super::exchange::Exchange;
+use super::caller::Entry;
+use super::judge::Exchange;
 use crate::backoff::Backoff;
 use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::{Error, ErrorKind, Step};

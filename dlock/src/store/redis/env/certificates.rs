@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 
-use super::trust::{Pem, Trust};
+use super::options::{Pem, Trust};
 use crate::clock::{Instant, timeout_at};
 use crate::error::{Error, ErrorKind};
 use crate::tasks::run_blocking;

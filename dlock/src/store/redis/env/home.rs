@@ -1,12 +1,16 @@
-//! Who drives the connections of a store.
+//! Who drives the connections of a store, and its background tasks.
 
+use std::fmt;
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
 use super::Env;
 use crate::clock::{Instant, sleep};
-use crate::tasks::Place;
+use crate::tasks::{AbortHandle, JoinSet, Place};
 
 /// For how long a runtime that stood still has to run well before connections return to it; twice as long after each
 /// further time, up to a minute, so that one that is blocked now and then does not have them made anew all the time.
@@ -90,5 +94,40 @@ async fn come_home(env: Weak<Env>, rest: Duration) {
     if let Some(env) = env.upgrade() {
         env.home.left.store(false, Ordering::Release);
         env.refresh.request();
+    }
+}
+
+/// Tasks that end together, at the latest with this value.
+pub(crate) struct Tasks(Mutex<Option<JoinSet<()>>>);
+
+impl Tasks {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Some(JoinSet::new())))
+    }
+
+    /// Starts a task there; `None` once closed.
+    pub(crate) fn spawn(
+        &self,
+        place: &Place,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<AbortHandle> {
+        let mut set = self.0.lock();
+        let set = set.as_mut()?;
+        while set.try_join_next().is_some() {}
+        Some(place.spawn_into(set, task))
+    }
+
+    /// Ends all tasks; no new ones start.
+    pub(crate) fn close(&self) {
+        let set = self.0.lock().take();
+        // Outside of the lock: a task's own values are dropped here.
+        drop(set);
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let running = self.0.lock().as_ref().map(JoinSet::len);
+        f.debug_struct("Tasks").field("running", &running).finish()
     }
 }

@@ -4,27 +4,19 @@
 #[cfg(feature = "tls")]
 mod certificates;
 mod home;
-mod known;
 mod options;
-mod publishing;
-mod refresh;
+mod signals;
 mod stats;
-mod tasks;
-mod trust;
 
-pub use options::{Password, RedisOptions};
+pub use options::{Password, Pem, RedisOptions, Trust};
 pub use stats::{Counter, RedisStats};
-pub use trust::{Pem, Trust};
 
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use self::home::Home;
-use self::known::Known;
-use self::publishing::CurrentMode;
-use self::refresh::RefreshSignal;
-use self::tasks::Tasks;
+use self::home::{Home, Tasks};
+use self::signals::{CurrentMode, Known, RefreshSignal};
 use super::wire::PublishMode;
 use crate::protocol::ClientId;
 

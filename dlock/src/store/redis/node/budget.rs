@@ -9,9 +9,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use super::admission::Refused;
 use super::admission::{CLAIM, State, Ticket, Waiter};
 use super::pace;
-use super::refused::Refused;
 use crate::clock::{Instant, timeout_at};
 use crate::metrics;
 use crate::store::redis::wire::ServerError;

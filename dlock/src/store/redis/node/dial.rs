@@ -1,19 +1,30 @@
-//! Connecting to a node: once at a time, whoever asks.
+//! Connecting to a node: once at a time, whoever asks; logging in, and trying what the server passes on for this user.
 
+use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use redis::RedisError;
+use redis::{AsyncConnectionConfig, ProtocolVersion, PushInfo, RedisConnectionInfo, RedisError};
 
 use super::connection::{Connection, NoAnswer, Session};
-use super::denial::login_error;
-use super::login::connect;
 use super::server::Node;
+use super::stream::open;
 use super::trouble::Trouble;
+use super::trouble::login_error;
+use super::under_way::UnderWay;
 use crate::backoff::Backoff;
-use crate::clock::{BootInstant, Instant, sleep};
+use crate::clock::{BootInstant, Instant, sleep, timeout};
 use crate::error::Error;
-use crate::store::redis::wire::{Push, greeting, time};
+use crate::key::LockKey;
+use crate::store::redis::address::Address;
+use crate::store::redis::env::Env;
+use crate::store::redis::wire::{
+    Offer, PublishMode, Push, Refusal, greeting, refusal, time, try_publishing,
+    try_publishing_by_script,
+};
+
+#[cfg(feature = "tls")]
+use super::tls::encrypt;
 
 /// How much later than planned a dial may get to run.
 const LATE: Duration = Duration::from_millis(100);
@@ -211,6 +222,101 @@ fn watch_for_end(node: Weak<Node>, serial: u64) -> impl Fn(Push<'_>) {
             && let Some(node) = node.upgrade()
         {
             node.lost(serial);
+        }
+    }
+}
+
+/// Requests that may wait to be written. Many tasks share a connection, and none of them should wait
+/// for room.
+const BUFFER: usize = 1024;
+
+/// Connects and logs in within the connect timeout. `on_push` hears of everything that is no reply, and of the
+/// connection's end.
+pub(crate) async fn connect(
+    env: &Env,
+    address: &Address,
+    on_push: impl Fn(Push<'_>) + Send + Sync + 'static,
+) -> Result<Connection, RedisError> {
+    let options = &env.options;
+    // RESP3 for the pushes: they tell at once when a connection ends, not only the next request.
+    let mut login = RedisConnectionInfo::default()
+        .set_protocol(ProtocolVersion::RESP3)
+        .set_lib_name("dlock", env!("CARGO_PKG_VERSION"))
+        .set_db(options.database);
+    if let Some(username) = &options.username {
+        login = login.set_username(username);
+    }
+    if let Some(password) = &options.password {
+        login = login.set_password(password.reveal());
+    }
+    let under_way = UnderWay::default();
+    let heard = under_way.clone();
+    // Requests bring their own timeouts.
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(options.slow_timeout()))
+        .set_response_timeout(None)
+        .set_pipeline_buffer_size(BUFFER)
+        .set_push_sender(move |push: PushInfo| {
+            heard.whole();
+            on_push(Push::of(&push));
+            Ok::<(), ()>(())
+        });
+    let slow = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+    let stream = timeout(options.connect_timeout, open(address)).await;
+    let stream = stream.map_err(slow)??;
+    let connecting = async {
+        #[cfg(feature = "tls")]
+        if options.tls {
+            let stream = encrypt(env, address, stream).await?;
+            return Connection::over(stream, under_way, &login, config).await;
+        }
+        Connection::over(stream, under_way, &login, config).await
+    };
+    timeout(options.slow_timeout(), connecting)
+        .await
+        .map_err(slow)?
+}
+
+impl Node {
+    /// Publishes to a channel that nobody hears, to find out; `None` without an answer. `tagged` says in which slot.
+    pub(crate) async fn offer(
+        &self,
+        session: &mut Session,
+        tagged: &str,
+        until: Instant,
+    ) -> Option<Offer> {
+        let env = self.env();
+        let channel = format!("{}~c:{tagged}:probe", env.options.prefix);
+        let mut offer = Offer::BEST;
+        while let Some(publish) = try_publishing(offer.mode, &channel) {
+            let answer = session.connection.request(&publish, until).await.ok()?;
+            if !offer.narrow(&answer) {
+                break;
+            }
+        }
+        // Whoever was first has found the same.
+        let _ = env.known.sharded.set(offer.sharded);
+        Some(offer)
+    }
+
+    /// Whether scripts may publish what this client may, as far as this server says.
+    pub(crate) async fn offers_to_scripts(
+        &self,
+        session: &mut Session,
+        mode: PublishMode,
+        key: &LockKey,
+        until: Instant,
+    ) -> bool {
+        let channel = format!("{}~c:{}:probe", key.prefix(), key.tagged());
+        let Some(publish) = try_publishing_by_script(mode, key.as_str(), &channel) else {
+            return true;
+        };
+        match session.connection.request(&publish, until).await {
+            Ok(answer) => refusal(&answer).is_none_or(|error| {
+                // Others are about this server, slot or moment.
+                !matches!(Refusal::of(error, self.address()), Refusal::Fatal(_))
+            }),
+            Err(_) => true,
         }
     }
 }

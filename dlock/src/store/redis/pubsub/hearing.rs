@@ -1,23 +1,23 @@
-//! The pub/sub side of a store.
+//! The pub/sub side of a store; waking those who may have missed something.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::channel::Name;
 use super::channels::Channels;
-use super::jobs::{Job, Jobs};
-use super::keeper;
+use super::channels::Name;
 use super::listening::Listening;
-use super::untold::Untold;
-use super::waking::Waking;
-use super::worker::Worker;
-use crate::clock::{Instant, timeout_at};
+use super::worker::keep;
+use super::worker::{Job, Jobs, Worker};
+use crate::clock::{Instant, sleep, timeout_at};
 use crate::key::LockKey;
 use crate::protocol::HoldId;
-use crate::random::HashMap;
+use crate::random::{HashMap, HashSet};
 use crate::slot::Slot;
 use crate::store::Wakeups;
 use crate::store::redis::env::Env;
@@ -57,7 +57,7 @@ impl PubSub {
             jobs: Mutex::default(),
             nudge: Notify::new(),
         });
-        let keeping = keeper::keep(Arc::clone(&pubsub));
+        let keeping = keep(Arc::clone(&pubsub));
         env.tasks.spawn(&Place::own(), keeping);
         pubsub
     }
@@ -191,5 +191,117 @@ impl fmt::Debug for PubSub {
             .field("mode", &self.env.publish.get())
             .field("channels", &self.channels)
             .finish_non_exhaustive()
+    }
+}
+
+/// For how long that is believed of a lock.
+const MEMORY: Duration = Duration::from_secs(5);
+
+/// Locks whose waiters found them free lately without having been told: who releases them may not have the right to publish.
+#[derive(Debug, Default)]
+pub(super) struct Untold {
+    until: Mutex<HashMap<LockKey, Instant>>,
+    /// How many there are: mostly none.
+    count: AtomicUsize,
+}
+
+impl Untold {
+    pub(super) fn has(&self, key: &LockKey) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+            && (self.until.lock().get(key)).is_some_and(|until| Instant::now() < *until)
+    }
+
+    /// The lock became free, and nobody was told.
+    pub(super) fn add(&self, key: &LockKey) {
+        let mut until = self.until.lock();
+        let now = Instant::now();
+        until.retain(|_, until| now < *until);
+        until.insert(key.clone(), now + MEMORY);
+        self.count.store(until.len(), Ordering::Relaxed);
+    }
+
+    /// Somebody was told.
+    pub(super) fn remove(&self, key: &LockKey) {
+        if self.count.load(Ordering::Relaxed) > 0 {
+            let mut until = self.until.lock();
+            until.remove(key);
+            self.count.store(until.len(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// How many are woken at once, and after which pause the next: each asks a server then, which has others to serve.
+const AT_ONCE: usize = 32;
+const PAUSE: Duration = Duration::from_millis(4);
+
+/// Who is to be woken, each once.
+#[derive(Debug, Default)]
+pub(super) struct Waking(Mutex<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: VecDeque<HoldId>,
+    known: HashSet<HoldId>,
+    /// Whether somebody sees to the queue.
+    is_seen_to: bool,
+}
+
+impl Waking {
+    /// Adds them; whether somebody has to see to the queue now.
+    fn add(&self, holds: impl IntoIterator<Item = HoldId>) -> bool {
+        let mut queue = self.0.lock();
+        let queue = &mut *queue;
+        for hold in holds {
+            if queue.known.insert(hold.clone()) {
+                queue.waiting.push_back(hold);
+            }
+        }
+        !queue.waiting.is_empty() && !std::mem::replace(&mut queue.is_seen_to, true)
+    }
+
+    /// The next few; nobody sees to the queue any more if there are none.
+    fn next(&self) -> Vec<HoldId> {
+        let mut queue = self.0.lock();
+        let queue = &mut *queue;
+        let count = queue.waiting.len().min(AT_ONCE);
+        let next: Vec<_> = queue.waiting.drain(..count).collect();
+        for hold in &next {
+            queue.known.remove(hold);
+        }
+        queue.is_seen_to = !next.is_empty();
+        next
+    }
+}
+
+impl PubSub {
+    /// Holds may have missed something: what they hear before they have asked again counts no more. They are told to, a few
+    /// at a time.
+    pub(super) fn missed(self: &Arc<Self>, holds: Vec<HoldId>) {
+        for hold in &holds {
+            self.wakeups.distrust(hold);
+        }
+        if self.waking.add(holds) {
+            let first = self.waking.next();
+            self.wake(&first);
+            let others = wake_all(Arc::clone(self));
+            self.env.tasks.spawn(&Place::own(), others);
+        }
+    }
+
+    fn wake(&self, holds: &[HoldId]) {
+        for hold in holds {
+            self.wakeups.look(hold);
+        }
+    }
+}
+
+async fn wake_all(pubsub: Arc<PubSub>) {
+    loop {
+        sleep(PAUSE).await;
+        let next = pubsub.waking.next();
+        if next.is_empty() {
+            return;
+        }
+        pubsub.wake(&next);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::channel::Name;
+use super::channels::Name;
 use super::hearing::PubSub;
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Nonce};

@@ -6,16 +6,10 @@
 //! listener. Messages get lost when a connection or a slot does: then the channel is subscribed again, and its listeners are
 //! told to look, a few at a time ([`mod@waking`]).
 
-mod channel;
 mod channels;
-mod chores;
 mod hearing;
-mod jobs;
-mod keeper;
 mod listening;
 mod subscriber;
-mod untold;
-mod waking;
 mod worker;
 
 pub(super) use hearing::PubSub;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::channel::Name;
+use super::channels::Name;
 use super::hearing::PubSub;
-use super::jobs::Job;
+use super::worker::Job;
 use crate::clock::Instant;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{

@@ -2,11 +2,8 @@
 //! `pubsub` ask; nothing on their way waits for a survey. A survey is asked for through `env`; that the map has changed
 //! is told by calling back.
 
-mod bootstrap;
 mod refresher;
 mod servers;
-mod slots;
-mod standalone;
 mod survey;
 
 pub(super) use servers::Servers;

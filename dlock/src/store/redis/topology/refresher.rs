@@ -1,23 +1,23 @@
-//! Keeping the topology up to date.
+//! Finding the topology from seeds, and keeping it up to date.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::servers::Servers;
-use super::slots::Topology;
-use super::standalone;
-use super::survey::{STAGGER, ask_some};
-use crate::backoff::jitter;
-use crate::clock::{Instant, sleep, timeout};
+use super::servers::{Servers, Topology};
+use super::survey::{AskFailure, HEARING, PATIENCE, STAGGER, ask_some, master, only_master};
+use crate::backoff::{Backoff, jitter};
+use crate::clock::{Instant, sleep, sleep_until, timeout};
+use crate::error::{Error, ErrorKind};
 use crate::random;
 use crate::store::redis::address::Address;
-use crate::store::redis::node::Node;
+use crate::store::redis::env::Env;
+use crate::store::redis::node::{Node, Trouble};
 use crate::store::redis::wire::View;
 use crate::tasks::Place;
 
 /// The least time between two surveys. In a cluster the pause is as long as the last one took, up to half a second, so that
 /// clients of servers that are slow do not keep them busy with questions. (Outside of one, how soon a client leaves a server
-/// that is silent is part of the rules by which two masters are told apart: see `standalone.rs`.)
+/// that is silent is part of the rules by which two masters are told apart: see `survey.rs`.)
 const PAUSE: Duration = Duration::from_millis(100);
 const LONG_PAUSE: Duration = Duration::from_millis(500);
 
@@ -25,7 +25,7 @@ const LONG_PAUSE: Duration = Duration::from_millis(500);
 const INTERVAL: Duration = Duration::from_secs(30);
 
 /// How long a survey of a cluster may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SURVEY: Duration = Duration::from_secs(2);
 
 impl Servers {
     /// Keeps the topology up to date from now on, and calls back when it has changed.
@@ -69,12 +69,12 @@ async fn refresh(servers: &Servers) -> bool {
     let candidates = candidates(servers, &topology, informed.as_ref());
     let mut known: Vec<_> = candidates.iter().chain(topology.nodes()).cloned().collect();
     let mut views = if servers.is_cluster() {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + SURVEY;
         let asked = ask_some(candidates, 2, STAGGER, deadline).await;
         asked.unwrap_or_default()
     } else {
         let master = match topology.masters().first() {
-            Some(own) => standalone::master(own, &candidates).await,
+            Some(own) => master(own, &candidates).await,
             None => None,
         };
         let (view, node) = master.unzip();
@@ -113,4 +113,115 @@ fn newest<'v>(views: &'v [View], informed: Option<&Address>) -> Option<&'v View>
     views
         .iter()
         .max_by_key(|view| (view.epoch, Some(&view.by) == informed))
+}
+
+/// The first topology, and whether it is a cluster's.
+pub(super) async fn first_topology(
+    env: &Arc<Env>,
+    deadline: Instant,
+) -> Result<(Topology, bool), Error> {
+    let seeds = env.options.addresses().into_iter();
+    let nodes: Vec<_> = seeds.map(|seed| Node::new(seed, env)).collect();
+    let mut backoff = Backoff::of_request();
+    let mut heard = Heard::default();
+    let settled = Instant::now() + PATIENCE;
+    loop {
+        let failures = match ask_some(nodes.clone(), 1, STAGGER, deadline).await {
+            Ok(mut views) => {
+                let first = views.swap_remove(0);
+                match the_view(first, &nodes, deadline).await {
+                    Ok(view) => {
+                        return Ok((Topology::new(&view, &nodes, env), view.epoch.is_some()));
+                    }
+                    Err(failures) => failures,
+                }
+            }
+            Err(failures) => failures,
+        };
+        let now = Instant::now();
+        let time = Time {
+            settled: now >= settled,
+            last_call: now >= deadline,
+        };
+        if let Some(error) = heard.verdict(failures, time, nodes.len()) {
+            return Err(error);
+        }
+        sleep_until(deadline.min(now + backoff.pause())).await;
+    }
+}
+
+/// Outside of a cluster all seeds are heard.
+async fn the_view(
+    first: View,
+    nodes: &[Arc<Node>],
+    deadline: Instant,
+) -> Result<View, Vec<AskFailure>> {
+    if first.epoch.is_some() || nodes.len() == 1 {
+        return Ok(first);
+    }
+    // A seed that is silent must leave time for what comes after.
+    let now = Instant::now();
+    only_master(nodes, now + HEARING.min((deadline - now) / 2)).await
+}
+
+/// What it is time for.
+#[derive(Clone, Copy)]
+struct Time {
+    /// Who is the master has had time to become clear.
+    settled: bool,
+    last_call: bool,
+}
+
+/// What has been said so far.
+#[derive(Default)]
+struct Heard {
+    /// That tells most.
+    trouble: Option<Trouble>,
+    /// That several were masters, or none, unless something else has been said since.
+    undecided: Option<Error>,
+}
+
+impl Heard {
+    /// The error to end with, if it is time or if there is no hope.
+    fn verdict(&mut self, failures: Vec<AskFailure>, time: Time, seeds: usize) -> Option<Error> {
+        let (mut replica, mut undecided) = (None, None);
+        let mut replicas = 0;
+        for failure in failures {
+            match failure {
+                AskFailure::Fatal(error) => return Some(error),
+                AskFailure::Replica(error) => {
+                    replicas += 1;
+                    replica.get_or_insert(error);
+                }
+                AskFailure::SeveralMasters(error) => undecided = Some(error),
+                AskFailure::Trouble(some) => {
+                    if some.tells() {
+                        self.undecided = None;
+                    }
+                    some.note(&mut self.trouble);
+                }
+            }
+        }
+        if replicas == seeds {
+            undecided = replica.take();
+        }
+        if undecided.is_some() {
+            self.undecided = undecided;
+            if time.settled {
+                return self.undecided.take();
+            }
+        }
+        if !time.last_call {
+            return None;
+        }
+        let trouble = || self.trouble.take().map(Trouble::into_unavailable);
+        let error = self.undecided.take().or_else(trouble).or(replica);
+        error.or_else(|| {
+            Some(Error::new(
+                ErrorKind::Unavailable,
+                "no Redis server answered before the deadline; check that the servers run and that the \
+                 addresses are right",
+            ))
+        })
+    }
 }

@@ -1,8 +1,22 @@
-//! How waiters are woken at the moment.
+//! What the servers have turned out to be, how waiters are woken at the moment, and the wish for a look at who serves what.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::store::redis::address::Address;
 use crate::store::redis::wire::PublishMode;
+
+/// Noted by whoever finds out, for the advice in errors. Nothing else goes by it.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Whether they are a cluster.
+    pub(crate) cluster: OnceLock<bool>,
+    /// Whether they have sharded channels.
+    pub(crate) sharded: OnceLock<bool>,
+}
 
 /// The mode in use, which may step down.
 #[derive(Debug)]
@@ -53,5 +67,36 @@ impl CurrentMode {
             .mode
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
         stepped.is_ok()
+    }
+}
+
+/// How other parts ask for a survey.
+#[derive(Debug, Default)]
+pub(crate) struct RefreshSignal {
+    wanted: Notify,
+    /// Who named the node that a slot has moved to, and so knows more than others.
+    informed: Mutex<Option<Address>>,
+}
+
+impl RefreshSignal {
+    /// Something looked wrong.
+    pub(crate) fn request(&self) {
+        self.wanted.notify_one();
+    }
+
+    /// A server redirected.
+    pub(crate) fn request_after_redirect(&self, by: &Address) {
+        *self.informed.lock() = Some(by.clone());
+        self.request();
+    }
+
+    /// Completes when somebody has asked.
+    pub(crate) async fn wanted(&self) {
+        self.wanted.notified().await;
+    }
+
+    /// Who redirected since the last time.
+    pub(crate) fn take_informed(&self) -> Option<Address> {
+        self.informed.lock().take()
     }
 }
