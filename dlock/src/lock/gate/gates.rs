@@ -6,9 +6,9 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::oneshot::{self, Sender};
 
-use super::decision::{Admitted, AsHold, Left, Way};
+use super::lead::Place;
 use super::line::Line;
-use super::place::Place;
+use super::line::{Admitted, AsHold, Left, Way};
 use super::{Lead, Share};
 use crate::clock::BootInstant;
 use crate::error::Error;

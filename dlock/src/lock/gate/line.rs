@@ -1,11 +1,9 @@
 //! What a gate decides: events in, decisions out. It knows no server, no channel and no mutex.
 
-mod had;
-
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use super::decision::{Admitted, AsHold, Left, Way};
-use super::slice::Slice;
+use super::share::Slice;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::hold::Terms;
@@ -285,6 +283,62 @@ impl<H: AsHold, W> Line<H, W> {
     fn is_written(&self) -> bool {
         (self.current.as_ref()).is_some_and(|current| current.hold.terms().mode == Mode::Write)
     }
+
+    /// For how long this process has had the lock, from task to task.
+    pub(super) fn had_for(&self, now: BootInstant) -> Duration {
+        self.since.map_or(Duration::ZERO, |since| now.since(since))
+    }
+
+    /// The process leaves the lock to others for a while.
+    pub(super) fn steps_aside(&mut self) {
+        self.since = None;
+    }
+}
+
+/// What a line has to know of a hold.
+pub(super) trait AsHold: Clone {
+    /// Whether both are the same.
+    fn is(&self, other: &Self) -> bool;
+    fn terms(&self) -> Terms;
+    /// Whether it is worth joining or passing on.
+    fn is_healthy(&self, now: BootInstant) -> bool;
+}
+
+/// What one who comes does.
+#[derive(Debug)]
+pub(super) enum Way<H> {
+    /// Shares this hold.
+    Join(H),
+    /// Asks the server: first to go on with this hold, whose slice is over, if there is one.
+    Lead(Option<H>),
+    /// Takes a [`place`](Line::place).
+    Wait,
+    /// Goes away, as somebody here writes.
+    Busy,
+    /// Asks the server past the gate, as only the server knows.
+    Alone,
+}
+
+/// What becomes of a hold that a task has left.
+#[derive(Debug)]
+pub(super) enum Left<W> {
+    /// Others stand on it.
+    Stays,
+    /// It is this waiter's from this moment on.
+    PassedOn(W, BootInstant),
+    /// It is this waiter's if the server allows another slice.
+    SliceOver(W, BootInstant),
+    /// It goes back to the server, and this waiter leads now.
+    GoesBack(Option<W>),
+}
+
+/// Whom a granted hold lets go on.
+#[derive(Debug)]
+pub(super) struct Admitted<W> {
+    /// They share the hold.
+    pub(super) readers: Vec<W>,
+    /// This one leads now.
+    pub(super) leader: Option<W>,
 }
 
 #[cfg(test)]

@@ -4,15 +4,11 @@
 //! `line` decides and does nothing else; `gates` keeps a line for each lock behind a mutex and carries out what it
 //! decides; a `Share`, a `Lead` and a `Place` are what tasks get, and each tells the gate when it is dropped.
 
-mod decision;
 mod gates;
 mod lead;
 mod line;
-mod place;
 mod share;
-mod slice;
 
 pub(super) use gates::{Entry, Gates, Turn};
-pub(super) use lead::Lead;
-pub(super) use place::Place;
+pub(super) use lead::{Lead, Place};
 pub(crate) use share::Share;

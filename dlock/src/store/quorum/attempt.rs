@@ -7,12 +7,12 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::count::Count;
+use super::count::TRIES;
 use super::grants::Grants;
 use super::ledger::Entry;
 use super::member::Asking;
 use super::members::{Members, majority};
 use super::quorum::Quorum;
-use super::rounds::TRIES;
 use crate::clock::{BootInstant, Instant, timeout_at};
 use crate::error::Error;
 use crate::key::LockKey;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::answers::TOGETHER;
 use super::count::Count;
 use super::members::{Members, majority};
-use super::refusals::TOGETHER;
 use crate::clock::Instant;
 use crate::token::ServerToken;
 

@@ -9,13 +9,11 @@
 //! | ledger | at which members a hold of this client may be recorded |
 //! | refusals | what is known of holds that keep contenders out |
 //!
-//! `attempt` acquires, with its further rounds in `rounds` and what they come to in `grants`; `fan` is the way of all that is told about a hold,
-//! `renewal` and `release` what its answers mean. `ask` has the questions; `probe` asks members that are down, and `roster` makes
-//! sure that no two are the same.
-//! Called by the store; knows the other two stores and no `Store`.
+//! `attempt` acquires; `count` says which rounds follow, and `grants` what they come to. `fan` is the way of all that is told
+//! about a hold and of questions to all members; `renewal` and `release` say what the answers mean. `health` asks members that
+//! are down, and `members` makes sure that no two are the same. Called by the store; knows the other two stores and no `Store`.
 
-mod aftermath;
-mod ask;
+mod answers;
 mod attempt;
 mod count;
 mod fan;
@@ -24,24 +22,17 @@ mod health;
 mod ledger;
 mod member;
 mod members;
-mod merge;
 mod open;
 mod outbox;
 mod pauses;
-mod probe;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its main noun"
 )]
 mod quorum;
-mod refusals;
 mod release;
 mod renewal;
-mod roster;
-mod rounds;
-mod server;
 mod store;
-mod tries;
 
 pub(crate) use open::Site;
 pub(crate) use store::QuorumStore;

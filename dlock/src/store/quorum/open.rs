@@ -10,9 +10,9 @@ use futures_util::stream::FuturesUnordered;
 
 use super::count::Count;
 use super::member::Member;
+use super::member::Server;
+use super::members::Roster;
 use super::quorum::Quorum;
-use super::roster::Roster;
-use super::server::Server;
 use crate::clock::{Instant, sleep, timeout_at};
 use crate::error::Error;
 use crate::protocol::ClientId;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::answers::Refusals;
 use super::ledger::Ledger;
 use super::member::Member;
+use super::members::Roster;
 use super::members::{Members, majority};
 use super::outbox::{About, Letter};
 use super::pauses::Pauses;
-use super::refusals::Refusals;
-use super::roster::Roster;
 use crate::clock::{BootInstant, Instant, sleep, timeout_at};
 use crate::key::LockKey;
 use crate::protocol::{ClientId, HoldId, Op, Stray, validity};

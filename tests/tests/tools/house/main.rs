@@ -17,7 +17,7 @@ use self::{
 
 /// The longest file of `dlock/src`, and the longest that half of them may be.
 const LONGEST: usize = 500;
-const MEDIAN: usize = 100;
+const MEDIAN: usize = 150;
 /// The longest walk.
 const STEPS: usize = 10;
 /// How many words a newcomer has to learn.
