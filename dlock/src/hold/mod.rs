@@ -1,11 +1,11 @@
 //! What the server has granted to this client: until when it may rely on it, which tokens belong to it, whether it was
 //! lost. The keeper renews holds and gives them back. Called by `lock`, and by `attribute` to look at a hold.
 
+mod deadline;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its main noun"
 )]
-mod deadline;
 mod hold;
 mod keeper;
 #[cfg(test)]

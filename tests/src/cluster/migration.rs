@@ -68,6 +68,8 @@ impl SlotMigration<'_> {
         }
         command.push("KEYS");
         command.extend(keys);
+        // A node does nothing else while it moves keys: nodes that move some to one another would wait for each other.
+        let _alone = self.cluster.moving.lock().await;
         self.source().query::<Value>(&command).await;
     }
 

@@ -33,6 +33,8 @@ pub struct RedisCluster {
     ids: Vec<String>,
     /// What clients connect to: the servers' ports, or those of proxies in front of them.
     announced: Vec<u16>,
+    /// Held while keys move from node to node.
+    moving: tokio::sync::Mutex<()>,
     /// Held while a migration comes to its end.
     ending: tokio::sync::Mutex<()>,
 }
@@ -75,6 +77,7 @@ impl RedisCluster {
             nodes: ports.into_iter().enumerate().map(launch).collect(),
             ids: layout.into_ids(),
             announced,
+            moving: tokio::sync::Mutex::default(),
             ending: tokio::sync::Mutex::default(),
         };
         for node in &cluster.nodes {

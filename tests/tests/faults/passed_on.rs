@@ -38,6 +38,9 @@ async fn a_lock_passed_on_before_its_master_dies_outlasts_the_failover() {
     let guard = next.await.expect("no panic").expect("its turn");
     let copies: u64 = cluster.node(master).query(&["WAIT", "1", "5000"]).await;
     assert_eq!(copies, 1);
+    // The replica takes over when this test says so, and not before.
+    let waits = ["CONFIG", "SET", "cluster-replica-no-failover", "yes"];
+    cluster.node(replica).query::<redis::Value>(&waits).await;
     cluster.node(master).kill();
     tokio::time::sleep(WITHOUT).await;
     guard

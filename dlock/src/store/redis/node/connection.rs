@@ -10,7 +10,7 @@ use redis::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::stream::Gather;
+use super::gather::Gather;
 use super::under_way::{Entered, UnderWay};
 use crate::clock::{Instant, timeout_at};
 use crate::store::Patience;

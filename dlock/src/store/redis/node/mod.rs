@@ -7,12 +7,13 @@ mod admission;
 mod budget;
 mod connection;
 mod dial;
+mod gather;
 mod pace;
 mod round_trips;
 mod server;
 mod server_time;
-#[cfg(feature = "tls")]
 mod stream;
+#[cfg(feature = "tls")]
 mod tls;
 mod trouble;
 mod under_way;
