@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The pages that users and operators read.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 16] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -17,6 +17,9 @@ const PAGES: [&str; 13] = [
     "examples/README.md",
     "tests/README.md",
     "tests/GUARANTEES.md",
+    "tests/interop/README.md",
+    "tests/sim/README.md",
+    "tests/soak/README.md",
 ];
 
 /// Words without a subject that a reader could name, or with a plainer word.
