@@ -10,8 +10,8 @@ use crate::protocol::{HoldInfo, LockInfo};
 use crate::random::HashMap;
 use crate::sync::Mutex;
 
-/// The state of a lock by what some of so many members know. A hold is shown if a majority may have it: those who have not
-/// answered may. What fewer have recorded is an attempt, or what is left of one.
+/// The state of a lock, from the answers of some of so many members. A hold is shown if a majority may have it; a member that has
+/// not answered may have it. A hold at fewer members is an attempt, or what is left of one.
 pub(super) fn merge(infos: Vec<LockInfo>, members: usize) -> LockInfo {
     let unheard = members - infos.len();
     merge_at_least(
@@ -21,7 +21,7 @@ pub(super) fn merge(infos: Vec<LockInfo>, members: usize) -> LockInfo {
     )
 }
 
-/// The same, for holds that a majority certainly has.
+/// The state of a lock, with the holds that a majority certainly has.
 pub(super) fn merge_certain(infos: Vec<LockInfo>, members: usize) -> LockInfo {
     merge_at_least(infos, members, majority(members))
 }
@@ -62,7 +62,7 @@ pub(super) const TOGETHER: Duration = Duration::from_millis(50);
 const DOUBT: Duration = Duration::from_millis(200);
 /// For how long a lock is remembered that no task asks for.
 const MEMORY: Duration = Duration::from_secs(10);
-/// From how many locks on those are looked for.
+/// From how many locks on forgotten ones are removed.
 const CROWD: usize = 1_000;
 
 /// The refusals of the member where contenders meet, for each lock that tasks wait for.
@@ -89,8 +89,8 @@ struct Seen {
 }
 
 impl Refusals {
-    /// Whether the refusal of one member, whose hold ends then, is not enough: it has said the same for a while. Of all
-    /// waiters of a client one asks the others.
+    /// Whether the refusal of one member, whose hold ends then, is not enough: the member has reported the same end for a while.
+    /// Then one waiter of each client asks the other members.
     pub(super) fn doubts(&self, key: &LockKey, end: Instant) -> bool {
         let now = Instant::now();
         let mut locks = self.locks.lock();
@@ -110,7 +110,7 @@ impl Refusals {
         is_due
     }
 
-    /// Where contenders do not meet: members whose hold is not the lock's.
+    /// The members with a hold that a majority does not have. Contenders do not meet there.
     pub(super) fn astray(&self, key: &LockKey) -> Members {
         let locks = self.locks.lock();
         locks
@@ -183,7 +183,7 @@ mod tests {
         let hold = &merged.holders[0];
         assert_eq!((&*hold.id, hold.remaining.as_secs()), ("a", 3));
         assert_eq!(hold.token, Some(FencingToken::from_u64(2)));
-        // Who has not answered may have it as well.
+        // A member that has not answered may have the hold.
         assert_eq!(merge(infos()[..3].to_vec(), 5).holders.len(), 2);
         assert!(merge_certain(infos()[..3].to_vec(), 5).holders.is_empty());
     }

@@ -27,7 +27,7 @@ use crate::token::ServerToken;
 const HASTE: u32 = 4;
 /// By how much longer than the others the last members may take to answer, at least.
 const SLACK: Duration = Duration::from_millis(1);
-/// How much longer members may take that have granted the lock, and are told the token.
+/// How much longer a member may take that has granted the lock and is sent the token.
 const LONG_SLACK: Duration = Duration::from_millis(20);
 
 /// What is asked for.
@@ -48,10 +48,10 @@ pub(super) enum Outcome {
     },
     /// A majority has answered, and some have not granted it.
     Lost {
-        /// Whether somebody has the lock, rather than several who want it a part of the members each.
+        /// Whether another client holds the lock. Otherwise several contenders have divided the members among them.
         held: bool,
         took: Duration,
-        /// Those where others hold it, if it is known.
+        /// The members where other clients hold it, if known.
         holding: Option<Members>,
     },
     /// No majority has answered in time.
@@ -78,10 +78,10 @@ pub(super) struct Attempt {
     pub(super) lease: Duration,
     pub(super) count: Count,
     pub(super) grants: Grants,
-    /// Those that have not answered the acquire.
+    /// The members that have not answered the acquire.
     pub(super) awaited: Members,
     pub(super) kept: bool,
-    /// How often it may still ask those again that have refused.
+    /// How many more times it may ask the members again that have refused.
     pub(super) tries: u32,
 }
 
@@ -137,7 +137,7 @@ pub(super) async fn attempt(
     Outcome::Unanswered { error, hopeless }
 }
 
-/// What each member is asked. There is no line at members: who is first at one is not at another.
+/// The request to each member. Members keep no line: the first waiter at one member is not the first at another.
 pub(super) fn acquire(id: &HoldId, entry: &Entry) -> Op {
     Op::Acquire {
         hold: id.clone(),
@@ -234,9 +234,9 @@ impl Attempt {
         }
     }
 
-    /// Until it is decided; whether it has won. The other requests go on. Once a majority has answered, and has not decided,
-    /// others want the lock as well: it waits for the rest no longer than it has waited for them, so that a member that is slow
-    /// or silent does not keep those that have granted it from everybody.
+    /// Runs until the attempt is decided; whether it has won. The other requests continue. If the answers of a majority decide
+    /// nothing, other clients want the lock, too. Then the attempt waits for the rest no longer than it has waited for the
+    /// majority: a slow or silent member does not keep the members that have granted it from all other clients.
     async fn follow(
         &mut self,
         mut requests: Requests,
@@ -278,7 +278,7 @@ impl Attempt {
         (requests, false)
     }
 
-    /// Takes an answer in; to whom the token has to be told.
+    /// Processes an answer; returns the members that must be sent the token.
     pub(super) fn take(&mut self, heard: Heard) -> Members {
         let (member, outcome) = match heard {
             Heard::Raise(member, outcome) => {

@@ -13,14 +13,14 @@ use crate::random;
 #[derive(Debug)]
 pub(super) struct Count {
     members: usize,
-    /// Those that say yes: granted, renewed, released.
+    /// How many members say yes: granted, renewed, released.
     pub(super) yes: usize,
-    /// Those that say no, and those that are known to have nothing to say yes to.
+    /// How many members say no, or are known not to have the hold.
     pub(super) no: usize,
     failed: usize,
     /// Members that would have answered, had there been a majority of them to ask.
     pub(super) spared: usize,
-    /// Why those failed, preferably with reason.
+    /// Why requests failed, preferably a failure with a reason.
     last: Option<Error>,
     /// How many have refused for a reason that no waiting removes.
     hopeless: usize,
@@ -72,7 +72,7 @@ impl Count {
         self.yes + self.no >= self.majority()
     }
 
-    /// A majority is held by others, rather than divided among those who want it.
+    /// Other clients hold a majority. It is not divided among contenders.
     pub(super) fn is_held(&self) -> bool {
         self.no >= self.majority()
     }
@@ -127,8 +127,8 @@ pub(super) const TRIES: u32 = 3;
 const AGAIN: Duration = Duration::from_millis(2);
 
 impl Attempt {
-    /// Nobody else comes past the member where attempts meet: so those that have refused have not yet received the release
-    /// of the holder before, or the end of an attempt that has lost. They are asked again instead of all the others.
+    /// No other attempt gets past the member where attempts meet. So the members that have refused have not yet received the
+    /// release of the previous holder, or the end of an attempt that has lost. The attempt asks these members again, and no others.
     pub(super) fn ask_again(&mut self, requests: &Requests, want: &Want, deadline: Instant) {
         self.tries -= 1;
         let refused = self.grants.take_holding();

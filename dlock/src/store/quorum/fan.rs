@@ -1,4 +1,4 @@
-//! One operation on a hold, told to all members that may have it; and questions to all.
+//! One operation on a hold, sent to all members that may have it; and questions to all members.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::protocol::{HoldId, Reply};
 use crate::slot::Slot;
 use crate::store::Answer;
 
-/// How often to look whether those that have not answered are down.
+/// How often to look whether the members that have not answered are down.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Requests under way, and what they have come to so far.
@@ -28,15 +28,15 @@ pub(super) struct Fan {
     pub(super) id: HoldId,
     requests: FuturesUnordered<Asking<Result<Answer, Error>>>,
     pub(super) count: Count,
-    /// Those that have not answered.
+    /// The members that have not answered.
     pub(super) silent: Members,
-    /// Those that have it no more.
+    /// The members that have the hold no more.
     pub(super) without: Members,
     /// How many have answered that they do not have it, although they had.
     denied: usize,
     /// Members that may never have had the hold.
     pub(super) doubtful: Members,
-    /// Whether what is told ends the hold.
+    /// Whether the operation ends the hold.
     ends: bool,
     pub(super) sent_at: BootInstant,
 }
@@ -158,7 +158,7 @@ pub(super) fn answer(reply: Reply, sent_at: BootInstant) -> Answer {
 const OTHERS: Duration = Duration::from_millis(50);
 
 impl Quorum {
-    /// What the members answer, about one slot or all: those of a majority at least, and of the others who do not take long.
+    /// The answers of the members, about one slot or all: of a majority at least, and of the other members that answer soon.
     pub(super) async fn poll<T: Send + 'static, F>(
         &self,
         slot: Option<Slot>,

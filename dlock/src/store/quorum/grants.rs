@@ -17,15 +17,15 @@ pub(super) struct Grants {
     fences: bool,
     /// The token to hand out.
     pub(super) token: Option<ServerToken>,
-    /// Those who remember it, or a larger one.
+    /// The members that remember the token, or a larger one.
     remembering: Members,
-    /// Those who have not granted, and have not been told the token.
+    /// The members that have not granted, and have not received the token.
     refused: Members,
-    /// Those who have not granted because others hold.
+    /// The members that have not granted because other clients hold.
     holding: Members,
     /// Until when others hold there, as far as is known.
     ends: Vec<Option<Instant>>,
-    /// Those who will name no smaller one, whether they remember it or their clock has come to it.
+    /// The members that will name no smaller token: they remember it, or their clock has reached it.
     sure: Members,
 }
 
@@ -43,7 +43,7 @@ impl Grants {
         }
     }
 
-    /// A member has granted; to whom the token has to be told now.
+    /// A member has granted; returns the members that must be sent the token now.
     pub(super) fn granted(&mut self, member: usize, token: ServerToken, count: &Count) -> Members {
         self.tokens[member] = Some(token);
         self.refused.take(member);
@@ -72,8 +72,8 @@ impl Grants {
         told
     }
 
-    /// A member has not granted; whether the token has to be told to it all the same. The more know it, the more may be
-    /// replaced by empty ones.
+    /// A member has not granted; returns the members that must be sent the token all the same. The more members know it, the more
+    /// of them may be replaced by empty ones.
     pub(super) fn refused(&mut self, member: usize, end: Option<Instant>) -> Members {
         self.refused.put(member);
         self.holding.put(member);
@@ -85,7 +85,7 @@ impl Grants {
         }
     }
 
-    /// Those who have not granted, to be told the token.
+    /// The members that have not granted, and are to receive the token.
     pub(super) fn take_refused(&mut self) -> Members {
         let refused = std::mem::take(&mut self.refused);
         if self.fences {
@@ -101,7 +101,7 @@ impl Grants {
         std::mem::take(&mut self.holding)
     }
 
-    /// Those where others hold.
+    /// The members where other clients hold.
     pub(super) fn holding(&self) -> Members {
         self.holding
     }
@@ -129,7 +129,7 @@ impl Grants {
         largest.filter(|some| some.count() >= majority(self.ends.len()))
     }
 
-    /// A member has been told the token; whether by this hold.
+    /// A member has received the token; `by_hold`: from this hold.
     pub(super) fn raised(&mut self, member: usize, by_hold: bool) {
         self.sure.put(member);
         if by_hold {
@@ -137,7 +137,7 @@ impl Grants {
         }
     }
 
-    /// Those who may name a smaller token one day.
+    /// The members that may name a smaller token later.
     pub(super) fn unsure(&self) -> Members {
         if self.fences {
             Members::first(self.tokens.len()).without(self.sure)
@@ -146,7 +146,7 @@ impl Grants {
         }
     }
 
-    /// By how much the clocks of those who have granted disagree.
+    /// By how much the clocks of the members that have granted disagree.
     pub(super) fn apart(&self) -> Duration {
         let named = || self.tokens.iter().flatten().map(|token| token.as_u64());
         let apart = named().max().unwrap_or(0) - named().min().unwrap_or(0);

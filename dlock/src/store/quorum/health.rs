@@ -28,7 +28,7 @@ pub(super) struct Health {
 
 #[derive(Debug, Default)]
 struct Links {
-    /// For each server, the connection over which it has said who it is, and whether it answers.
+    /// For each server, the connection over which it was identified, and whether it answers.
     proven: HashMap<RedisNodeId, (Link, bool)>,
     /// The servers that a task asks now.
     probed: HashSet<RedisNodeId>,
@@ -39,14 +39,14 @@ impl Health {
         self.links.lock().proven.get(&link.node) == Some(&(link, true))
     }
 
-    /// Whether the server at the end of this has said who it is.
+    /// Whether the server at the end of this connection has been identified.
     pub(super) fn is_proven(&self, link: Link) -> bool {
         let links = self.links.lock();
         let proven = links.proven.get(&link.node);
         proven.is_some_and(|(proven, _)| *proven == link)
     }
 
-    /// The server has said who it is.
+    /// The server has been identified.
     pub(super) fn prove(&self, link: Link) {
         self.links.lock().proven.insert(link.node, (link, true));
     }
@@ -87,7 +87,7 @@ impl Health {
     }
 }
 
-/// How long a server may take to say who it is.
+/// How long a server may take to be identified.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two questions, in milliseconds; connecting has pauses of its own.
 const PAUSE: std::ops::Range<u64> = 50..150;
@@ -118,7 +118,7 @@ impl Member {
         }
     }
 
-    /// All servers of a member that is new, and can be reached, say who they are.
+    /// Identifies all reachable servers of a new member.
     pub(super) async fn admit(&self, store: &RedisStore, deadline: Instant) -> Result<(), Error> {
         let until = deadline.min(Instant::now() + PATIENCE);
         let mut failed = None;

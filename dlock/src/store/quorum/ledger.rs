@@ -15,7 +15,7 @@ use crate::sync::Mutex;
 use crate::tasks;
 use crate::token::ServerToken;
 
-/// From how many entries on those that are over are looked for.
+/// From how many entries on outdated ones are removed.
 const CROWD: usize = 64;
 
 /// A hold of this client, or an attempt.
@@ -26,21 +26,22 @@ pub(super) struct Entry {
     pub(super) owner: Option<Arc<str>>,
     /// The token it was handed out with; none while it is an attempt.
     pub(super) token: Option<ServerToken>,
-    /// To whom an acquire was sent, unless they have refused it.
+    /// The members to which an acquire was sent, without those that have refused it.
     pub(super) asked: Members,
-    /// Those of them whose acquire, or a copy of it, may still arrive.
+    /// The asked members where the acquire, or a delayed duplicate of it, may still arrive.
     pub(super) open: Members,
-    /// Those of them who have not answered one: what they answer to the next says nothing of that.
+    /// The asked members that were sent another acquire before they answered the first: an answer to one says nothing about the
+    /// other.
     doubtful: Members,
-    /// Those of them whose answer the attempt is listening for: whatever comes after the end, it sees to that.
+    /// The asked members whose answer the attempt still waits for. It undoes a grant that arrives after the end.
     awaited: Members,
-    /// Those that have given it back already.
+    /// The members that have released the hold.
     pub(super) freed: Members,
-    /// Whether it is being given back.
+    /// Whether it is being released.
     pub(super) ended: bool,
-    /// Whether those whose answer is awaited have been told no more of that than the others.
+    /// Whether the awaited members were sent a plain release, without a tombstone.
     relies: bool,
-    /// When it can matter no more.
+    /// When the entry can be dropped.
     until: BootInstant,
 }
 
@@ -95,7 +96,7 @@ impl Ledger {
         entry.until = now + 2 * entry.lease;
         let mut entries = self.entries.lock();
         if entries.len() >= CROWD && entries.len() == entries.capacity() {
-            // Those of holds that were lost, and given back by nobody.
+            // Entries of holds that were lost and never released.
             entries.retain(|_, entry| entry.until > now);
         }
         entries.insert(id.clone(), entry);
@@ -167,7 +168,7 @@ impl Ledger {
         Some(entry.clone())
     }
 
-    /// Those who have granted a lost attempt for certain: they are told now.
+    /// The members that have certainly granted a lost attempt: they are sent its end now.
     pub(super) fn take_granted(&self, id: &HoldId) -> Members {
         let mut entries = self.entries.lock();
         let Some(entry) = entries.get_mut(id) else {
@@ -183,7 +184,7 @@ impl Ledger {
         self.entries.lock().remove(id)
     }
 
-    /// The end of a hold, where an acquire that may still arrive is told to have no effect.
+    /// Ends a hold with a tombstone for an acquire that may still arrive.
     pub(super) fn end_noted(&self, id: &HoldId) -> Option<Entry> {
         let mut entries = self.entries.lock();
         let entry = entries.get_mut(id)?;
@@ -196,7 +197,7 @@ impl Ledger {
         Some(known)
     }
 
-    /// Those who were to give it back have not been enough: somebody will try again.
+    /// Too few members have released the hold: the caller will try again.
     pub(super) fn end_later(&self, id: &HoldId, mut entry: Entry, relies: bool) {
         entry.ended = true;
         entry.relies |= relies;
@@ -212,7 +213,7 @@ impl Ledger {
 }
 
 impl Attempt {
-    /// The lock is held. What is still on its way is heard, so that those members hold it, too.
+    /// The lock is held. The requests under way continue, so that their members record the hold, too.
     pub(super) fn win(mut self, requests: Requests, sent_at: BootInstant) -> Outcome {
         let others = self.grants.take_refused();
         self.tell_token(
@@ -231,7 +232,7 @@ impl Attempt {
         Outcome::Won { id, token, sent_at }
     }
 
-    /// Others go first: whoever has granted it is told at once, the rest when they have answered.
+    /// Another client goes first. The members that have granted are sent the end at once, the others when they have answered.
     pub(super) fn lose(self, requests: Requests) {
         self.forget_granted();
         self.linger(requests, BootInstant::now());
@@ -271,8 +272,8 @@ impl Attempt {
         });
     }
 
-    /// A member has answered the acquire, or will not any more; `open` if it, or a copy of it, may still arrive there. If that
-    /// was relied upon when the hold was given back, it is told now that it was.
+    /// A member has answered the acquire, or will not any more; `open` if the acquire, or a duplicate of it, may still arrive.
+    /// If the release relied on its order behind the acquire, the member is sent the end of the hold again, with a tombstone.
     pub(super) fn heard(&mut self, member: usize, open: bool) {
         self.awaited.take(member);
         if open && self.quorum.ledger.unheard(&self.id, member) {
@@ -282,7 +283,7 @@ impl Attempt {
         }
     }
 
-    /// Who could not be told the token is told later.
+    /// Sends the token later to the members that could not be reached.
     fn tell_later(&self) {
         let Some(op) = self.raise() else {
             return;

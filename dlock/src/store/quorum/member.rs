@@ -18,7 +18,7 @@ use crate::sync::Mutex;
 /// How many times as long as usual an answer has to take for its server to count as silent.
 const HASTE: u32 = 4;
 
-/// A request on its way to a member, on which nobody's future depends.
+/// A request on its way to a member. It does not depend on the future of a caller.
 pub(super) type Asking<T> = Pin<Box<dyn Future<Output = (usize, T)> + Send>>;
 
 /// One of the servers of a quorum.
@@ -122,7 +122,7 @@ impl Member {
         outcome
     }
 
-    /// The same, as a future that can be left to a task.
+    /// [`call`](Self::call), as a future that can be left to a task.
     pub(super) fn ask(
         self: &Arc<Self>,
         key: &LockKey,

@@ -91,12 +91,12 @@ impl Roster {
         roster
     }
 
-    /// A server of a member is asked again who it is: the connection to the one before has ended, or says nothing.
+    /// A server of a member is identified again: its last connection has ended, or is silent.
     pub(super) fn forget(&self, member: usize, node: RedisNodeId) {
         self.members.lock()[member].remove(&node);
     }
 
-    /// A server of a member has said who it is: an error if it is another member's, too.
+    /// A server of a member has been identified: an error if it belongs to another member, too.
     pub(super) fn admit(
         &self,
         member: usize,
@@ -181,7 +181,7 @@ mod tests {
             error.is_invalid() && error.to_string().contains("URLs 2 and 3"),
             "{error}"
         );
-        // Servers that say nothing of themselves cannot be told apart.
+        // Servers without a run id cannot be distinguished.
         assert!(roster.admit(2, node, Vec::new()).is_ok());
         // The server of member 1 was restarted, and its address leads elsewhere.
         roster.forget(1, node);

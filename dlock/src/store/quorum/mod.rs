@@ -1,17 +1,17 @@
-//! Redlock: one lock on several servers that know nothing of one another, held by whoever holds it on most of them.
+//! Redlock: one lock on several independent servers. The client that holds it on most of them is the holder.
 //!
 //! | noun | means |
 //! |---|---|
 //! | member | one of the servers (or clusters), with what is known of it |
 //! | majority | more than half of the members, whether they answer or not |
 //! | attempt | one try to get the lock, under an id of its own at all members, undone unless it wins |
-//! | outbox | what a member has still to be told although nobody waits for that |
+//! | outbox | the messages to a member that are pending while no caller waits for them |
 //! | ledger | at which members a hold of this client may be recorded |
 //! | refusals | what is known of holds that keep contenders out |
 //!
-//! `attempt` acquires; `count` says which rounds follow, and `grants` what they come to. `fan` is the way of all that is told
-//! about a hold and of questions to all members; `renewal` and `release` say what the answers mean. `health` asks members that
-//! are down, and `members` makes sure that no two are the same. Called by the store; knows the other two stores and no `Store`.
+//! `attempt` acquires; `count` says which rounds follow, and `grants` what they come to. `fan` sends an operation on a hold, or
+//! a question, to all members; `renewal` and `release` say what the answers mean. `health` asks members that are down, and
+//! `members` makes sure that no two are the same. Called by the store; knows the other two stores and no `Store`.
 
 mod answers;
 mod attempt;

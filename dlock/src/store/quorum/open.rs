@@ -21,7 +21,7 @@ use crate::tasks::Place;
 
 /// How long to try again for after a member could not be reached.
 const ROUND: Duration = Duration::from_secs(10);
-/// Between those.
+/// The pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where a member is.
@@ -33,8 +33,8 @@ pub(crate) enum Site {
     Redis(Box<RedisOptions>),
 }
 
-/// Reaches a majority by `deadline`, and the others in the background. Who is there takes no longer than `grace` behind the
-/// majority.
+/// Connects to a majority by `deadline`, and to the other members in the background. After the majority it waits for the others for
+/// `grace` at most.
 pub(super) async fn open(
     sites: Vec<Site>,
     client: &ClientId,
@@ -65,7 +65,7 @@ pub(super) async fn open(
         match reached {
             Ok(()) => count.yes += 1,
             Err(error) if error.is_unavailable() || error.is_timeout() => count.failed(error),
-            // What somebody has to mend had better be known at the start.
+            // An operator has to fix this error, so the start reports it.
             Err(error) => return Err(error),
         }
         if count.is_yes() {
@@ -120,7 +120,7 @@ async fn reach(
     }
 }
 
-/// Tries until the member is there, or nobody wants it any more.
+/// Tries until the member answers, or the quorum is dropped.
 async fn reach_later(member: Weak<Member>, options: Box<RedisOptions>, client: ClientId) {
     loop {
         let deadline = Instant::now() + ROUND;

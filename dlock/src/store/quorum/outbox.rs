@@ -1,4 +1,4 @@
-//! What a member has still to be told although nobody waits for that.
+//! The messages to a member that are pending while no caller waits for them.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::random::{self, HashMap};
 use crate::sync::Mutex;
 use crate::tasks::Place;
 
-/// How many are told at the same time.
+/// How many messages are sent at the same time.
 const ABREAST: usize = 64;
 /// How many letters there may be for another one about a token to be kept: a clock that is an hour ahead makes them last for an
 /// hour if the member is away for so long.
@@ -40,7 +40,7 @@ pub(super) enum About {
     Token(LockKey),
 }
 
-/// Something to be told, until it is answered or cannot matter any more.
+/// A pending message. It is sent until it is answered or outdated.
 #[derive(Debug)]
 pub(super) struct Letter {
     pub(super) key: LockKey,
@@ -91,7 +91,7 @@ impl Letters {
             && let (Op::Raise { token: known, .. }, Op::Raise { token, .. }) =
                 (&other.op, &letter.op)
         {
-            // The larger one, for as long as either is to be told.
+            // The larger token, for as long as either is pending.
             letter.until = letter.until.max(other.until);
             if known > token {
                 other.until = letter.until;
@@ -115,7 +115,7 @@ impl Letters {
 }
 
 impl Member {
-    /// Has this told, as soon as it can be, by a task on the runtime that never ends.
+    /// Has a task send the message as soon as possible, on the runtime that never ends.
     pub(super) fn post(self: &Arc<Self>, about: About, letter: Letter) {
         let mut letters = self.outbox.letters.lock();
         let slot = letter.key.slot();
@@ -128,7 +128,7 @@ impl Member {
         }
     }
 
-    /// Completes when nothing is left to tell that could be told now.
+    /// Completes when no message is left that could be sent now.
     pub(super) async fn delivered(&self) {
         loop {
             let mut delivered = pin!(self.outbox.delivered.notified());

@@ -19,13 +19,13 @@ const HIGHEST: u8 = 6;
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The longest pause: no waiter sleeps for longer than a heartbeat.
 const LONGEST: Duration = Duration::from_millis(250);
-/// After how many acquires in a row that met nobody a lock counts as wanted by this client alone.
+/// After how many acquires in a row without a contender a lock counts as wanted by this client alone.
 const CROWD: u8 = 8;
 /// Locks with this many slots between them share what was learnt.
 const PLACES: usize = 256;
 
-/// How crowded locks are: attempts that meet share the members out among them, so that nobody has a majority. All of them
-/// withdraw, and each comes back at a random time, of a span that doubles each time that this happens again.
+/// How contended locks are. Attempts that meet divide the members among them, so that none has a majority. All of them
+/// withdraw, and each comes back at a random time within a span. The span doubles with each collision.
 #[derive(Debug)]
 pub(super) struct Pauses {
     places: Box<[Place]>,
@@ -36,7 +36,7 @@ struct Place {
     collisions: AtomicU8,
     /// How many more acquires without a contender it takes until none is expected.
     crowd: AtomicU8,
-    /// The members where somebody was seen to hold when a majority was held.
+    /// The members that had a hold when a majority had one.
     holding: AtomicU32,
 }
 
@@ -56,7 +56,7 @@ impl Pauses {
         self.of(slot).crowd.load(Ordering::Relaxed) > 0
     }
 
-    /// Where somebody held when all were asked: each majority has one of them. Nothing if that is not known.
+    /// The members that had a hold when all were asked: each majority has one of them. Empty if unknown.
     pub(super) fn holding(&self, slot: Slot) -> Members {
         Members::from_bits(self.of(slot).holding.load(Ordering::Relaxed))
     }
@@ -90,8 +90,8 @@ impl Pauses {
         span.mul_f64(random::f64() + 0.1).min(LONGEST)
     }
 
-    /// The lock is somebody's: to be asked for again after a while, and less often where servers are slow to answer, which
-    /// may be because so many ask.
+    /// How long to wait before the next attempt at a lock that is held. Longer where servers answer slowly, which many requests
+    /// may have caused.
     pub(super) fn while_held(&self, slot: Slot, took: Duration) -> Duration {
         self.calm(slot);
         let times = took.div_duration_f64(USUAL).max(1.0);
@@ -99,7 +99,7 @@ impl Pauses {
         pause.mul_f64(times).min(LONGEST)
     }
 
-    /// Somebody has got it.
+    /// A client has got the lock.
     fn calm(&self, slot: Slot) {
         let before = &self.of(slot).collisions;
         let collisions = before.load(Ordering::Relaxed);
@@ -109,10 +109,10 @@ impl Pauses {
     }
 }
 
-/// For how long a process stays away from a lock that it gives up at the end of its slice, if it does: those who poll
-/// come by meanwhile.
+/// For how long a process stays away from a lock that it releases at the end of its slice, if it does. Polling clients get a chance
+/// meanwhile.
 pub(super) fn aside() -> Option<Duration> {
-    // Not each time: who polls for it cannot tell that it does.
+    // Not each time: a quorum does not know whether any client polls.
     (random::u64(0..4) == 0).then(|| Duration::from_millis(random::u64(POLL.end / 2..POLL.end)))
 }
 

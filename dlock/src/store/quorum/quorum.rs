@@ -27,7 +27,7 @@ const SLOW: u32 = 4;
 /// How much more it may take in any case.
 const SLACK: Duration = Duration::from_millis(5);
 
-/// For how long a member that is away is to be told a token that is ahead of the clocks.
+/// For how long a token that is ahead of the clocks is kept for a member that is down.
 const LONGEST_AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Which server answers does not matter here.
@@ -128,8 +128,8 @@ impl Quorum {
         }
     }
 
-    /// Has a member told the token of a hold, in the background, for as long as that may be ahead of its clock. (Tokens that
-    /// follow one that was ahead are so, too, and members that were told it name none that are apart.)
+    /// Sends a member the token of a hold, in the background, for as long as the token may be ahead of the member's clock. (The
+    /// tokens after one that was ahead are ahead, too. Members that received it name tokens close to each other.)
     pub(super) fn tell_later(&self, member: usize, key: &LockKey, op: Op) {
         let apart = Duration::from_micros(self.apart.load(Ordering::Relaxed));
         let until =
@@ -165,8 +165,8 @@ impl Quorum {
     }
 
     /// Has these members forget an attempt or a hold once more, `rest` after nothing of it can arrive there any longer. What
-    /// they were told before holds for requests that say until when they are valid: a plain `SET` does not; and one may have
-    /// been written later than that.
+    /// they received before covers requests with a validity: a plain `SET` has none, and a request may have been written after
+    /// its validity.
     pub(super) fn look_again(
         self: &Arc<Self>,
         members: Members,

@@ -18,15 +18,15 @@ use crate::protocol::{Extent, HoldId, Op, Reply, Stray, validity};
 use crate::store::Answer;
 use crate::tasks;
 
-/// The end of a hold, told to all who may have it. Those that have not answered when it is dropped are told in the
-/// background, for as long as the hold could last there.
+/// The end of a hold, sent to all members that may have it. Members that have not answered when this is dropped are sent it in
+/// the background, for as long as the hold could last there.
 struct Ending {
     fan: Fan,
     op: Op,
     entry: Entry,
-    /// Those that are told of it right behind an acquire.
+    /// The members that are sent the release right behind an acquire.
     behind: Members,
-    /// Whether a majority has answered, so that nobody asks again.
+    /// Whether a majority has answered, so that the caller does not ask again.
     decided: bool,
 }
 
@@ -85,7 +85,7 @@ impl Quorum {
         let mut entry = Entry::new(Mode::Write, lease, None);
         entry.asked = Members::first(self.members.len());
         if key.kind() == Kind::Rw {
-            // Its client may be having members record it again. (The value of a mutex may be anybody's, and come again.)
+            // Its client may be recording it at members again. (The value of a mutex may belong to any program, and come again.)
             entry.open = entry.asked;
         }
         entry
@@ -119,7 +119,7 @@ impl Ending {
         }
     }
 
-    /// Whether the acquire is ahead of this on its way to a member, as far as anybody knows.
+    /// Whether the acquire is ahead of this on its way to a member, as far as the ledger knows.
     fn relies_on(&self, member: usize) -> bool {
         matches!(self.op, Op::Release { .. }) && self.entry.is_ahead_at(member)
     }
@@ -145,7 +145,7 @@ impl Ending {
         })
     }
 
-    /// What a member is told: where an acquire may still arrive, also that it is to have no effect.
+    /// The operation for a member: with a tombstone where an acquire may still arrive.
     fn op_for(&self, member: usize) -> Op {
         let mut op = self.op.clone();
         if self.entry.open.has(member)

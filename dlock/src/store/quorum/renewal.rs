@@ -24,8 +24,8 @@ const SHORTEST: Duration = Duration::from_millis(2);
 const LONGEST: Duration = Duration::from_millis(100);
 
 impl Quorum {
-    /// Renewed if a majority says so, lost if so many have it no more that the rest is none. Otherwise nobody knows, and
-    /// the holder asks again until its own deadline.
+    /// Renewed if a majority says so; lost if the members that still have the hold are no majority. Otherwise the outcome is
+    /// unknown, and the holder asks again until its own deadline.
     pub(super) async fn renew(
         self: &Arc<Self>,
         key: &LockKey,
@@ -117,7 +117,7 @@ impl Quorum {
         let granted = matches!(answer.reply, Reply::Granted(_));
         self.ledger.answered(hold, number, granted, !answer.resent);
         if answer.reply == Reply::Gone {
-            // Somebody has evicted it.
+            // An operator has ended the hold.
             return false;
         }
         let Reply::Granted(named) = answer.reply else {

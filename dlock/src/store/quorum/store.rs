@@ -20,7 +20,7 @@ use crate::mode::Mode;
 use crate::protocol::{ClientId, Extent, HoldId, LockInfo, Op, Reply, Stray};
 use crate::store::{Answer, ScriptLoad};
 
-/// How often who does not wait tries a lock that nobody seems to have.
+/// How often a caller that does not wait tries a lock that seems free.
 const TRIES: u32 = 6;
 /// How many operations of a batch are under way at the same time.
 const ABREAST: usize = 64;
@@ -94,7 +94,7 @@ impl QuorumStore {
         }
     }
 
-    /// Until it is granted, or somebody else has it.
+    /// Runs until the lock is granted, or another client holds it.
     async fn acquire(&self, want: &Want, waits: bool, deadline: Instant) -> Result<Answer, Error> {
         let (quorum, slot) = (&self.quorum, want.key.slot());
         let mut tries = Tries::new(quorum.patience(want.entry.lease), deadline);
@@ -102,7 +102,7 @@ impl QuorumStore {
         loop {
             tries.begin();
             let begun = BootInstant::now();
-            // Who does not wait is to know it of a majority.
+            // A caller that does not wait gets the answer of a majority.
             let meets = waits && quorum.pauses.is_crowded(slot);
             let (held, took) = match attempt(quorum, want, meets, deadline).await {
                 Outcome::Won { id, token, sent_at } => {
@@ -142,7 +142,7 @@ impl QuorumStore {
         }
     }
 
-    /// Whether an owner who reads waits for others who read, one of whom may wait for this one.
+    /// Whether an owner that reads would wait for other readers, while one of them may wait for this owner.
     async fn would_deadlock(&self, want: &Want, deadline: Instant) -> bool {
         let Some(owner) = want.entry.owner.as_deref() else {
             return false;
@@ -162,7 +162,7 @@ impl QuorumStore {
             && info.holders.iter().any(|hold| !is_own(&hold.owner))
     }
 
-    /// At the end of a slice others have their chance: nobody knows whether there are any.
+    /// Lets other clients try at the end of a slice. A quorum does not know whether any client waits.
     async fn step_aside(
         &self,
         key: &LockKey,
@@ -252,10 +252,10 @@ impl QuorumStore {
         Ok(sum)
     }
 
-    /// Ends the background tasks and closes the connections, once what is queued has been told where it can be.
+    /// Ends the background tasks and closes the connections, once pending messages have been sent to the members that answer.
     pub(crate) async fn shutdown(&self) {
         let until = Instant::now() + self.quorum.response_timeout;
-        // Those that were lost are still heard.
+        // Lost attempts still wait for their answers.
         while self.quorum.ledger.has_attempts() && Instant::now() < until {
             sleep(BRIEFLY).await;
         }
