@@ -90,7 +90,7 @@ const LOST_REMOVED: u8 = 3;
 const LOST_MAX_HOLD: u8 = 4;
 const LOST_SHUTDOWN: u8 = 5;
 
-/// Who has to know that a hold was lost.
+/// Is notified when a hold is lost.
 pub(crate) trait OnLoss: Send + Sync {
     /// Called when a hold is lost; perhaps again for one that was lost before.
     fn lost(self: Arc<Self>, hold: &Arc<Hold>);

@@ -199,8 +199,7 @@ impl Hold {
         (from + after.min(left / 2)).min(self.give_up_at())
     }
 
-    /// Why the hold is lost, if it is. Looks at the clock, so that nobody has to run in time for
-    /// this to be right.
+    /// Why the hold is lost, if it is. Reads the clock, so that the answer is right even if no task ran in time.
     pub(crate) fn loss(&self) -> Option<LossReason> {
         self.loss_by(BootInstant::now())
     }

@@ -1,4 +1,4 @@
-//! Who renews the holds of a client and gives them back.
+//! The keeper renews the holds of a client and releases them.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::key::LockKey;
 use crate::protocol::{HoldId, Reply, Stray};
 use crate::store::{Answer, Store, Timeouts};
 
-/// How often somebody looks who waits for the last hold to end.
+/// How often a task looks that waits for the last hold to end.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Keeps the holds of one client, from their grant until the server knows of their end.
@@ -75,7 +75,7 @@ impl Keeper {
         self.store.is_at_hand()
     }
 
-    /// The same where it can.
+    /// Releases a hold without a future, where the store can.
     pub(crate) fn give_back_at_once(&self, hold: &Hold) -> Option<bool> {
         let op = release::of(hold);
         let answer = self.store.call_at_once(&hold.key, &op)?;
@@ -90,7 +90,7 @@ impl Keeper {
         self.releases.see_off();
     }
 
-    /// Ends somebody's hold on the server; whether there was one.
+    /// Ends the hold of any client on the server; whether there was one.
     pub(crate) async fn evict(
         &self,
         key: &LockKey,
@@ -115,7 +115,7 @@ impl Keeper {
         self.releases.begin()
     }
 
-    /// Undoes in the background an acquire that nobody wants any more.
+    /// Undoes in the background an acquire that no caller wants any more.
     pub(crate) fn abandon(
         &self,
         key: LockKey,
@@ -141,7 +141,7 @@ impl Keeper {
     /// Completes when nothing is held.
     pub(crate) async fn nothing_held(&self) {
         while !self.renewals.is_idle() {
-            // Nobody who releases has to tell, which would cost each of them something.
+            // Polled, so that releases need not notify, which would cost each of them time.
             sleep(LOOK).await;
         }
     }

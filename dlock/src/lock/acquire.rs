@@ -17,7 +17,7 @@ pub(super) async fn acquire(lock: &Handle, mode: Mode, wait: Wait) -> Result<Opt
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);
     let mut outcome = trace.follow(take_hold(lock, mode, wait)).await;
-    // Who was granted it only when a drain had begun is turned away, too.
+    // A caller that was granted the lock after a drain began is turned away, too.
     if outcome.is_ok()
         && let Err(closed) = lock.commons.check_open()
     {
@@ -144,7 +144,7 @@ async fn ask(
         Ok(Some(hold)) => Ok(Some(lead.hold_granted(hold))),
         Ok(None) => Ok(None),
         Err(error) => {
-            // Others who wait have their own patience and lease, but not other servers.
+            // Other waiters have their own timeout and lease, but the same servers.
             if !(wait.is_over() || error.is_deferred() || error.is_own()) {
                 lead.refused(&error);
             }
@@ -160,8 +160,8 @@ fn report_handover(lock: &Handle, share: &Share) {
     }
 }
 
-/// Asks whether anybody waits elsewhere. The share, with a fresh token, if nobody does; otherwise
-/// the hold has been given up, or (for readers) is left to those who still read.
+/// Asks the server whether another process waits. If none does, the share comes back with a fresh token. Otherwise the hold
+/// has been released, or (for readers) is left to the tasks that still read.
 async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Share> {
     let hold = share.hold();
     let seen = hold.named_token();
@@ -183,7 +183,8 @@ async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Sh
         .await
         .ok()?;
     match answer.reply {
-        // A server that names no later token has forgotten the last one, and takes this for a late copy: it lets nobody in.
+        // A server that names no later token has forgotten the last one, and takes this for a delayed duplicate: the hold is
+        // not used.
         Reply::Granted(token) if token > seen && hold.extend(answer.sent_at) => {
             hold.set_yielding(false);
             hold.raise_token(token);

@@ -22,7 +22,7 @@ pub(crate) struct Commons {
     pub(super) gates: Arc<Gates>,
     pub(super) keeper: Arc<Keeper>,
     acquires: AtomicU64,
-    /// Tells those who wait that the client was shut down.
+    /// Notifies waiters that the client was shut down.
     closed: watch::Sender<bool>,
 }
 
@@ -57,7 +57,7 @@ impl Commons {
         Ok(())
     }
 
-    /// Completes when the client is drained or shut down, with the error for who waits.
+    /// Completes when the client is drained or shut down, with the error for waiters.
     pub(super) async fn closed(&self) -> Error {
         // The sender is ours, so that waiting cannot fail.
         let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
@@ -69,7 +69,7 @@ impl Commons {
         self.closed.send_replace(true);
     }
 
-    /// Turns everybody away, lets those who hold something finish within `patience`, and shuts down.
+    /// Turns new callers away, lets holders finish within `patience`, and shuts down.
     pub(crate) async fn drain(&self, patience: Duration) -> Result<(), Error> {
         self.turn_away(true);
         let drained = timeout(patience, self.keeper.nothing_held()).await;

@@ -40,7 +40,7 @@ impl Handle {
             .get_or_init(|| metrics::for_label(&self.settings.label, kind))
     }
 
-    /// The same settings for another lock.
+    /// Another lock with these settings.
     pub(super) fn for_key(self, key: LockKey) -> Self {
         Self::new(self.commons, key, self.settings)
     }

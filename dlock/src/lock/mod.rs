@@ -10,8 +10,8 @@
 //! | share | one task's part of a hold: many for readers, one after the other for writers |
 //! | guard | what a user has: a share with a public face |
 //! | gate | where the tasks of this process meet that want one lock |
-//! | line | who waits for a lock: tasks at its gate, processes on the server |
-//! | place | somebody's position in a line |
+//! | line | the waiters for a lock: tasks at its gate, processes on the server |
+//! | place | a waiter's position in a line |
 //! | turn | what a task in line is told in the end |
 //! | lead | the right and duty of one task to ask the server for all at its gate |
 //! | slice | for how long a hold goes from task to task before the server is asked about others |

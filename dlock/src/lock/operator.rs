@@ -51,7 +51,7 @@ impl Handle {
         match answer.await?.reply {
             Reply::Info(mut info) => {
                 if !self.key.kind().has_tokens() {
-                    // One that the line needs was given to nobody.
+                    // The line used this token for itself; no holder has it.
                     info.last_token = None;
                 }
                 Ok(info)

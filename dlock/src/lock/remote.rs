@@ -38,7 +38,7 @@ pub(super) async fn acquire(
     let mut queued = false;
     let mut service = Service::new(lock, wait, lead);
     let mut late = 0;
-    // Whether it was asked again although nobody had said that the lock is free, nor was a lease to end.
+    // Whether it was asked again although no message had come and no lease was to end.
     let mut untold = false;
     let mut free_since = None;
     loop {
@@ -68,7 +68,7 @@ pub(super) async fn acquire(
                 }
                 let again = |beat| look_again(lock, (asked, answered), retry, place_lease, beat);
                 let Some(listening) = &listening else {
-                    // Whoever released meanwhile could not wake us: look once more.
+                    // A holder that released meanwhile could not wake this waiter: look once more.
                     let until = wait.cap(again(Some(HEARTBEAT)));
                     let heard = commons.store.listen(&lock.key, &claim.id, until);
                     listening = Some(heard.await);
@@ -87,7 +87,7 @@ pub(super) async fn acquire(
                 free_since = woken.as_ref().map(|woken| woken.at);
                 match believe(woken.and_then(|woken| woken.granted), &answer, last, now) {
                     Some(token) => (token, Start::Place(answer.sent_at, place_lease)),
-                    // That of an earlier place, which has ended by now, or nothing that a server would say.
+                    // The grant of an earlier place, which has ended by now, or a forged one.
                     None => continue,
                 }
             }

@@ -55,7 +55,7 @@ impl Settings {
                 ErrorKind::InvalidConfig,
                 format!("owner `{owner}` must have 1 to {MAX_OWNER_BYTES} bytes"),
             )),
-            // What has ended would still be the owner's, who could go past the line by it.
+            // A hold that has ended would still belong to the owner, who could go past the line with it.
             Some(_) if self.min_hold.is_some() => Err(Error::new(
                 ErrorKind::InvalidConfig,
                 "`owner` allows re-entry and `min_hold` forbids it; omit one of the two",

@@ -16,7 +16,7 @@ use crate::token::ServerToken;
 /// delay it by no more than it has waited already.
 pub(super) const HEARTBEAT: Duration = Duration::from_millis(300);
 const LONG_HEARTBEAT: Duration = Duration::from_secs(1);
-/// How often a waiter looks whom nothing wakes.
+/// How often a waiter looks that no message wakes.
 const POLL: std::ops::Range<u64> = 5..40;
 
 /// What to ask for if the lock is not free. A place lasts for three pauses, also where pauses are long because the server is slow.
@@ -36,11 +36,11 @@ pub(super) fn place_terms(
     })
 }
 
-/// How a caller who waits is served.
+/// How the servers answer a waiting caller.
 pub(super) struct Service<'l> {
     lock: &'l Handle,
     wait: Wait,
-    /// On behalf of whom else it asks.
+    /// The lead, if other tasks wait for the result.
     lead: Option<&'l Lead>,
     /// When a server said first, and last, that the lock is taken.
     first_taken: Option<Instant>,
@@ -80,8 +80,8 @@ impl<'l> Service<'l> {
         }
     }
 
-    /// The caller's error after a request that failed; `None` to ask again: who waits goes on for as long as servers answer
-    /// at all.
+    /// The caller's error after a request that failed; `None` to ask again: a waiter goes on for as long as servers
+    /// answer at all.
     pub(super) fn failed(&mut self, error: Error) -> Option<Error> {
         match self.wait {
             Wait::Until(_, waited) if self.wait.is_over() => Some(self.gave_up(waited, error)),

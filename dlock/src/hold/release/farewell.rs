@@ -13,12 +13,12 @@ use crate::tasks::{Place, Whereabouts, wait_at_most, whereabouts};
 /// How long the end of a runtime waits, and a thread that drops a guard.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What was queued by those who have not waited for it.
+/// Releases that were queued without a caller that waits for them.
 #[derive(Debug)]
 pub(super) struct Farewell {
     undelivered: Arc<Tally>,
     watched: Watched<Place>,
-    /// Whether somebody has waited in vain since there was nothing to deliver.
+    /// Whether a wait has been in vain since there was last nothing to deliver.
     in_vain: AtomicBool,
 }
 
@@ -102,7 +102,7 @@ impl Drop for Watch {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     count: AtomicUsize,
-    /// Whether anybody has waited for zero: until then nobody has to be told.
+    /// Whether a task has waited for zero: until then no notice is needed.
     awaited: AtomicBool,
     settled: Notify,
 }
@@ -169,7 +169,7 @@ impl<P> Watched<P> {
         begins
     }
 
-    /// A watch that saw nothing left to wait for ends, if that is still so: who queued something meanwhile has counted it
+    /// A watch that saw nothing left to wait for ends, if that is still so: a task that queued a release meanwhile has counted it
     /// before asking whether a watch has to begin.
     pub(in crate::hold) fn end_if(&self, place: &P, nothing_left: impl FnOnce() -> bool) -> bool {
         let mut places = self.places.lock();

@@ -1,4 +1,4 @@
-//! Giving back what nobody waits for: dropped guards, cancelled acquires. For the keeper of the holds.
+//! Releases that no caller waits for: of dropped guards and cancelled acquires. Called by the keeper of the holds.
 
 mod farewell;
 mod queue;

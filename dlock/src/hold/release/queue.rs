@@ -17,8 +17,8 @@ use crate::protocol::{Extent, HoldId, Op, Stray, validity};
 use crate::store::Store;
 use crate::tasks::Place;
 
-/// A hold that stays for longer is not released before its end: that is found at the next look of those who wait, and very
-/// many such holds would fill the memory.
+/// A hold that stays for longer is not released before its end: waiters find the end at their next look, and very many such
+/// holds would fill the memory.
 const FOLLOWED: Duration = Duration::from_secs(60);
 
 /// One release or abandon to deliver.
@@ -41,7 +41,7 @@ pub(in crate::hold) struct Releases {
     tally: Arc<Tally>,
     /// How long after the end of a hold a copy of its acquire may arrive.
     strays_for: Duration,
-    /// Models have none, nor anybody who delivers.
+    /// Models have none, nor a task that delivers.
     farewell: Option<Arc<Farewell>>,
 }
 
@@ -82,7 +82,7 @@ impl Releases {
         self.push(key, of(hold), lease, self.begin());
     }
 
-    /// Undoes an acquire that nobody wants any more.
+    /// Undoes an acquire that no caller wants any more.
     pub(in crate::hold) fn abandon(
         &self,
         key: LockKey,
@@ -116,8 +116,8 @@ impl Releases {
 
     /// What is to be sent later, if `op` is sent now. (Not if the client has been shut down by then.)
     ///
-    /// A hold that stays for a while ends by itself, of which nobody is told: it is released before. And a plain `SET` does not
-    /// say until when it is valid: what a late copy of it may have taken for nobody is given back once no more can come.
+    /// A hold that stays for a while ends by itself, without a message to waiters: so it is released just before. And a plain `SET`
+    /// has no validity: a delayed duplicate of it may take a mutex for no client, which is released once none can arrive any more.
     pub(in crate::hold) fn follow_up(&self, key: &LockKey, op: &Op, lease: Duration) -> Vec<Item> {
         let mut items = Vec::new();
         let (hold, stays) = match op {
@@ -165,7 +165,7 @@ fn later(key: &LockKey, op: Op, after: Duration, within: Duration) -> Item {
     }
 }
 
-/// How much longer a hold stays that has to stay for a while: its end by itself wakes nobody, so it is released before that.
+/// How much longer a hold stays that has to stay for a while. Its end by itself wakes no waiter, so it is released before that.
 pub(super) const SPARE: Duration = Duration::from_millis(200);
 
 /// The release of a hold of this client. One that has to stay for a while gets an end at which it is gone by itself,

@@ -25,7 +25,7 @@ pub(super) async fn run(
 ) {
     let mut items = Vec::new();
     let mut later = Later::default();
-    // For each node by itself, so that a slow one holds up nobody else's releases.
+    // For each node by itself, so that a slow node delays no releases of others.
     let mut outboxes: HashMap<NodeId, Outbox> = HashMap::default();
     let mut under_way = FuturesUnordered::new();
     let mut is_open = true;

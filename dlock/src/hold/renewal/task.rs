@@ -30,7 +30,7 @@ const NAP: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(renewals: Arc<Renewals>, store: Arc<Store>) {
     // Locks held briefly one after the other would each wake this task if it slept for good whenever
-    // none is held. It sleeps for good only after a nap at whose start there was none.
+    // none is held. It sleeps until notified only after a nap that began without holds.
     let mut rested = true;
     while !renewals.is_stopped() {
         let now = BootInstant::now();

@@ -28,11 +28,11 @@ type Lines = KeyMap<Line<Arc<Hold>, Sender<Turn>>>;
 pub(in crate::lock) enum Entry {
     /// It goes on at once.
     Turn(Turn),
-    /// Somebody to wait for.
+    /// The task has to wait for another one.
     Wait(Place),
     /// A local writer, and no wish to wait.
     Busy,
-    /// Others who ask or wait, and no wish to wait: only the server knows.
+    /// Other tasks ask or wait, and this one does not want to wait: only the server knows.
     Alone,
 }
 
@@ -43,18 +43,18 @@ pub(in crate::lock) enum Turn {
     Granted(Share),
     /// It is up to you to ask the server.
     Lead(Lead),
-    /// Nobody can have the lock now.
+    /// No task can have the lock now.
     Failed(Error),
 }
 
-/// A gate for every lock in use. What a line decides is carried out after the mutex is free: whoever is told and has
-/// gone meanwhile drops what it got, which comes back here.
+/// A gate for every lock in use. What a line decides is carried out after the mutex is free: a task that is
+/// notified and has gone meanwhile drops what it got, which comes back here.
 pub(in crate::lock) struct Gates {
     shards: [Mutex<Lines>; SHARDS],
     closed: AtomicBool,
-    /// Whether what is held may be finished although nobody gets in any more.
+    /// Whether holders may finish while no new task gets in.
     draining: AtomicBool,
-    /// Numbers of places. A line that is made anew must not repeat them: somebody may still leave a place of the old one.
+    /// Numbers of places. A new line must not repeat them: a task may still leave a place of the old one.
     places: AtomicU64,
     keeper: Arc<Keeper>,
 }
@@ -96,7 +96,7 @@ impl Gates {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Somebody wants the lock.
+    /// A task wants the lock.
     pub(in crate::lock) fn enter(
         self: &Arc<Self>,
         key: &LockKey,
@@ -104,7 +104,7 @@ impl Gates {
         may_wait: bool,
     ) -> Entry {
         let mut lines = self.lines(key);
-        // Seen under the mutex, so that `close` turns away whoever still got in.
+        // Seen under the mutex, so that `close` turns away every task that still got in.
         if self.are_closed() {
             return Entry::Turn(Turn::Failed(self.turned_away()));
         }
@@ -161,7 +161,7 @@ impl Gates {
         false
     }
 
-    /// The server granted a hold to who leads.
+    /// The server granted a hold to the leading task.
     pub(super) fn hold_granted(self: &Arc<Self>, hold: Arc<Hold>) -> Share {
         let (known, token) = (Arc::clone(&hold), hold.last_token());
         let share = Share::gated(self, hold, token);
@@ -172,7 +172,7 @@ impl Gates {
         share
     }
 
-    /// The server lets who leads go on with a hold.
+    /// The server lets the leading task go on with a hold.
     pub(super) fn slice_granted(self: &Arc<Self>, hold: &Arc<Hold>) {
         let now = BootInstant::now();
         let admitted = self.at(&hold.key, |line| line.slice_granted(hold, now));
@@ -187,35 +187,35 @@ impl Gates {
         }
     }
 
-    /// Who leads ends without a hold.
+    /// The leading task ends without a hold.
     pub(super) fn gave_up(self: &Arc<Self>, key: &LockKey) {
         let leader = self.at(key, Line::gave_up).flatten();
         self.appoint(key, leader);
     }
 
-    /// Who leads was refused, and those who wait would fare no better.
+    /// The leading task was refused, as the waiting tasks would be.
     pub(super) fn refused(&self, key: &LockKey, error: &Error) {
         for waiter in self.at(key, Line::refused).unwrap_or_default() {
             tell(waiter, Turn::Failed(error.clone()));
         }
     }
 
-    /// Why no server serves who leads at the moment.
+    /// Why no server serves the lock at the moment.
     pub(super) fn troubled(&self, key: &LockKey, trouble: Option<&Error>) {
         self.at(key, |line| line.set_trouble(trouble.cloned()));
     }
 
-    /// Why no server serves who leads, if that is so.
+    /// Why no server serves the lock, if none does.
     pub(super) fn trouble(&self, key: &LockKey) -> Option<Error> {
         self.at(key, |line| line.trouble().cloned()).flatten()
     }
 
-    /// Somebody in line went away.
+    /// A task in the line went away.
     pub(super) fn cancel(&self, key: &LockKey, place: u64) {
         self.at(key, |line| line.cancel(place));
     }
 
-    /// What those are told who come too late.
+    /// The error for tasks that come too late.
     pub(in crate::lock) fn turned_away(&self) -> Error {
         if self.draining.load(Ordering::Acquire) {
             Error::draining()
@@ -224,7 +224,7 @@ impl Gates {
         }
     }
 
-    /// Turns away everybody who waits, and who comes later.
+    /// Turns away all waiting tasks, and later ones.
     pub(in crate::lock) fn close(&self, draining: bool) {
         self.draining.store(draining, Ordering::Release);
         self.closed.store(true, Ordering::Release);
@@ -277,7 +277,7 @@ impl Gates {
     }
 }
 
-/// One who has gone meanwhile drops what it is told.
+/// A task that has gone meanwhile drops what it is sent.
 fn tell(waiter: Sender<Turn>, turn: Turn) {
     drop(waiter.send(turn));
 }

@@ -18,7 +18,7 @@ use crate::key::LockKey;
 pub(in crate::lock) struct Lead {
     gates: Arc<Gates>,
     key: LockKey,
-    /// Of a hold whose slice is over: to go on with if the server agrees. Boxed, as it is rare and would be carried along.
+    /// The reference to a hold whose slice is over: the task goes on with it if the server agrees. Boxed, because it is rare.
     share: Option<Box<Share>>,
     /// Whether the gate has heard how it ended.
     over: bool,
@@ -34,7 +34,7 @@ impl Lead {
         }
     }
 
-    /// What there is of a hold whose slice is over.
+    /// The reference to a hold whose slice is over, if any.
     pub(in crate::lock) fn take_share(&mut self) -> Option<Share> {
         self.share.take().map(|share| *share)
     }
@@ -63,12 +63,12 @@ impl Lead {
         self.gates.slice_granted(hold);
     }
 
-    /// No server serves the lock at the moment, or one does again: those who wait for longer than they want are told.
+    /// No server serves the lock at the moment, or one does again. Tasks whose timeout ends get this as the reason.
     pub(in crate::lock) fn troubled(&self, trouble: Option<&Error>) {
         self.gates.troubled(&self.key, trouble);
     }
 
-    /// The server cannot be asked, and those who wait would fare no better.
+    /// The server cannot be asked, neither by this task nor by the waiting ones.
     pub(in crate::lock) fn refused(mut self, error: &Error) {
         self.over = true;
         self.gates.refused(&self.key, error);

@@ -11,18 +11,18 @@ use crate::mode::Mode;
 
 /// One lock's line of tasks, and the hold they stand on or wait for. `H` is a hold, `W` whatever reaches a waiter.
 ///
-/// Whoever is granted or leads is out of the line, and reports back once: with [`left`](Self::left) for each share of a
-/// hold, with one of [`hold_granted`](Self::hold_granted), [`slice_granted`](Self::slice_granted),
+/// A task that was granted the lock or leads is out of the line, and reports back once: with [`left`](Self::left) for each
+/// share of a hold, with one of [`hold_granted`](Self::hold_granted), [`slice_granted`](Self::slice_granted),
 /// [`gave_up`](Self::gave_up) and [`refused`](Self::refused) for the lead.
 #[derive(Clone, Debug)]
 pub(super) struct Line<H, W> {
     /// The hold that others may join or take over.
     current: Option<Current<H>>,
-    /// Holds that tasks stand on, how many, and nobody else can have.
+    /// Holds that no further task can get, and how many tasks still use each.
     former: Vec<(H, u32)>,
     /// Whether a task asks the server.
     led: bool,
-    /// Why no server serves who leads, as far as that is known.
+    /// Why no server serves the lock, as far as known.
     trouble: Option<Error>,
     /// Since when this process has had the lock, from task to task, and not left it to others for a while.
     since: Option<BootInstant>,
@@ -61,7 +61,7 @@ impl<H: AsHold, W> Line<H, W> {
         self.current.is_none() && self.former.is_empty() && !self.led && self.waiting.is_empty()
     }
 
-    /// Somebody wants the lock. The clock is looked at only where it matters.
+    /// A task wants the lock. The clock is read only where it matters.
     #[must_use]
     pub(super) fn enter(
         &mut self,
@@ -93,7 +93,7 @@ impl<H: AsHold, W> Line<H, W> {
                 own = Some(current.hold.clone());
             }
         }
-        // Behind others who read, too: to have a place on the server now.
+        // Behind other readers, too: to have a place on the server now.
         self.led = true;
         Way::Lead(own)
     }
@@ -103,7 +103,7 @@ impl<H: AsHold, W> Line<H, W> {
         self.waiting.insert(number, Waiter { terms, handle });
     }
 
-    /// No server serves who leads, for this reason, or one does again.
+    /// No server serves the lock, for this reason, or one does again.
     pub(super) fn set_trouble(&mut self, trouble: Option<Error>) {
         self.trouble = trouble;
     }
@@ -112,7 +112,7 @@ impl<H: AsHold, W> Line<H, W> {
         self.trouble.as_ref()
     }
 
-    /// Somebody in line went away.
+    /// A task in the line went away.
     pub(super) fn cancel(&mut self, place: u64) {
         self.waiting.remove(&place);
     }
@@ -177,14 +177,14 @@ impl<H: AsHold, W> Line<H, W> {
         }
     }
 
-    /// The server granted a hold to who leads.
+    /// The server granted a hold to the leading task.
     #[must_use]
     pub(super) fn hold_granted(&mut self, hold: H, now: BootInstant) -> Admitted<W> {
         self.retire();
         self.stand_on(hold, 1, now)
     }
 
-    /// The server lets who leads go on with a hold.
+    /// The server lets the leading task go on with a hold.
     #[must_use]
     pub(super) fn slice_granted(&mut self, hold: &H, now: BootInstant) -> Admitted<W> {
         self.retire();
@@ -232,21 +232,21 @@ impl<H: AsHold, W> Line<H, W> {
         readers
     }
 
-    /// Who leads ends without a hold. The next one leads.
+    /// The leading task ends without a hold. The next one leads.
     #[must_use]
     pub(super) fn gave_up(&mut self) -> Option<W> {
         self.led = false;
         self.appoint()
     }
 
-    /// Who leads was refused for reasons that hold for all of these.
+    /// The leading task was refused, for a reason that applies to all returned tasks.
     #[must_use]
     pub(super) fn refused(&mut self) -> Vec<W> {
         self.led = false;
         self.close()
     }
 
-    /// A hold was lost under those who stand on it: nobody waits for it any more. The next one leads.
+    /// A hold was lost: no task waits for it any more. The next one leads.
     #[must_use]
     pub(super) fn lost(&mut self, hold: &H) -> Option<W> {
         if !(self.current.as_ref()).is_some_and(|current| current.hold.is(hold)) {
@@ -256,21 +256,21 @@ impl<H: AsHold, W> Line<H, W> {
         self.appoint()
     }
 
-    /// Nobody may wait any more.
+    /// No task may wait any more.
     #[must_use]
     pub(super) fn close(&mut self) -> Vec<W> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.into_values().map(|waiter| waiter.handle).collect()
     }
 
-    /// Takes the current hold out of reach, but for those who stand on it.
+    /// Takes the current hold out of reach of new tasks.
     fn retire(&mut self) {
         if let Some(current) = self.current.take() {
             self.former.push((current.hold, current.shares));
         }
     }
 
-    /// Has the first in line lead, unless somebody does or the hold is still to be passed on.
+    /// Has the first in line lead, unless a task leads already or the hold is still to be handed over.
     fn appoint(&mut self) -> Option<W> {
         if self.led || self.is_written() {
             return None;
@@ -304,7 +304,7 @@ pub(super) trait AsHold: Clone {
     fn is_healthy(&self, now: BootInstant) -> bool;
 }
 
-/// What one who comes does.
+/// What a new task does.
 #[derive(Debug)]
 pub(super) enum Way<H> {
     /// Shares this hold.
@@ -313,7 +313,7 @@ pub(super) enum Way<H> {
     Lead(Option<H>),
     /// Takes a [`place`](Line::place).
     Wait,
-    /// Goes away, as somebody here writes.
+    /// Goes away, because a task of this process writes.
     Busy,
     /// Asks the server past the gate, as only the server knows.
     Alone,
@@ -332,7 +332,7 @@ pub(super) enum Left<W> {
     GoesBack(Option<W>),
 }
 
-/// Whom a granted hold lets go on.
+/// The tasks that a granted hold lets go on.
 #[derive(Debug)]
 pub(super) struct Admitted<W> {
     /// They share the hold.

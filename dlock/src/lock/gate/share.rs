@@ -60,7 +60,7 @@ impl Share {
         share
     }
 
-    /// From now on somebody holds the lock through this.
+    /// From now on a task holds the lock through this.
     pub(in crate::lock) fn report_to(
         &mut self,
         metrics: &Arc<LockMetrics>,
@@ -99,7 +99,7 @@ impl Share {
         self.token = self.hold.next_token();
     }
 
-    /// Leaves without a word to the server, which has given the hold to somebody else.
+    /// Leaves without a request to the server, which has given the hold to another client.
     pub(in crate::lock) fn yielded(mut self) {
         self.leave();
         self.end();
@@ -114,7 +114,7 @@ impl Share {
         self.give_back().await.inspect_err(metrics::failed)
     }
 
-    /// The same for whoever does not ask how it was held: errors are not counted, as a drop counts none.
+    /// [`release_in_place`](Self::release_in_place) without counting errors, because a drop counts none.
     pub(crate) async fn release_unasked(&mut self) {
         if !self.left {
             // What is still owed then, the drop sees to.

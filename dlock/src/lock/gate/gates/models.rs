@@ -69,11 +69,11 @@ impl Server {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mistake {
     None,
-    /// Who goes away stays in line.
+    /// A task that goes away stays in the line.
     KeepsPlace,
-    /// Who cannot ask the server does not say so.
+    /// A task that cannot ask the server does not report that.
     KeepsLead,
-    /// Who has left the hold does not say so.
+    /// A task that has left the hold does not report that.
     KeepsShare,
 }
 
@@ -174,7 +174,7 @@ fn mistakes_are_noticed() {
     }
 }
 
-/// Somebody comes while another holds who stays. What happens in between has to let the one who comes go on.
+/// A task comes while another one holds. What happens in between has to let the new task go on.
 fn comes_between(happens: impl FnOnce(&Arc<Gates>, &Arc<Hold>)) -> Option<Turn> {
     let (gates, _sent) = Gates::idle();
     let hold = hold(1, Mode::Write);
@@ -194,7 +194,7 @@ fn comes_between(happens: impl FnOnce(&Arc<Gates>, &Arc<Hold>)) -> Option<Turn> 
     turn
 }
 
-/// The client is shut down. With the mistake, those who wait are not told.
+/// The client is shut down. With the mistake, waiting tasks are not notified.
 fn closes(forgets: bool) {
     let turn = comes_between(|gates, _| {
         if forgets {

@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// Somebody who waits for it gets this hold.
+    /// A waiting task gets this hold.
     fn told(&self, to: usize, hold: &TestHold) -> usize {
         let Task::Waits(kind) = self.tasks[to] else {
             panic!("told one who does not wait")

@@ -52,7 +52,7 @@ impl AsHold for TestHold {
 pub(super) enum Task {
     Idle,
     Waits(Kind),
-    /// With a share of a hold whose slice is over, or none.
+    /// Has a reference to a hold whose slice is over, or none.
     Leads(Kind, Option<usize>),
     Holds(usize),
 }
@@ -64,15 +64,15 @@ pub(super) type Kind = usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mistake {
     None,
-    /// Who leads next is not told.
+    /// The next leading task is not notified.
     ForgetsLeader,
-    /// Who went away stays in line.
+    /// A task that went away stays in the line.
     ForgetsCancel,
-    /// A reader who leads does not say that it has left its share.
+    /// A leading reader does not report that it has left its share.
     ForgetsShare,
     /// A share is left twice.
     LeavesTwice,
-    /// Nobody hears that a lead has ended.
+    /// The end of a lead is not reported.
     ForgetsEnd,
 }
 
@@ -80,7 +80,7 @@ pub(super) enum Mistake {
 pub(super) struct World {
     pub(super) line: Line<TestHold, usize>,
     pub(super) tasks: [Task; TASKS],
-    /// The numbers of the places of those who wait, which is their order.
+    /// The place numbers of the waiting tasks, which is their order.
     pub(super) places: [u64; TASKS],
     pub(super) next_place: u64,
     /// Holds that have not gone back.
