@@ -14,7 +14,7 @@ pub(crate) use self::simulated::{Hashing, f64, shuffle, u64};
 pub(crate) type HashMap<K, V> = collections::HashMap<K, V, Hashing>;
 pub(crate) type HashSet<T> = collections::HashSet<T, Hashing>;
 
-/// The same numbers in each run of a simulation.
+/// Random numbers and hashers that are equal in each run of a simulated seed.
 #[cfg(dlock_sim)]
 mod simulated {
     use std::hash::{BuildHasherDefault, DefaultHasher};

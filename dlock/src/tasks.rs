@@ -31,7 +31,7 @@ mod tokio_tasks {
         background::start().map(drop)
     }
 
-    /// Starts a task that nobody waits for, on the runtime of this thread.
+    /// Starts a detached task on the runtime of this thread.
     pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         background::within(|| tokio::spawn(task)).abort_handle()
     }
@@ -51,14 +51,14 @@ mod tokio_tasks {
         background::block_on(async { tokio::time::timeout(length, future).await.ok() })
     }
 
-    /// Whose thread this is.
+    /// What kind of thread this is.
     #[derive(Debug)]
     pub(crate) enum Whereabouts {
         /// Our own.
         Own,
-        /// That of a user's runtime, or lent by it to what may wait.
+        /// A thread of a user's runtime, or lent by it for blocking work.
         User(Place),
-        /// Nobody's.
+        /// A thread of no runtime.
         Nowhere,
         /// One that is ending, and cannot wait.
         Ending,
@@ -100,7 +100,7 @@ mod tokio_tasks {
             self.0.id() == other.0.id()
         }
 
-        /// Whether tasks can start there. They may not get to run: nobody may drive it now.
+        /// Whether tasks can start there. They may not get to run, if the runtime is not driven now.
         pub(crate) fn is_running(&self) -> bool {
             // A runtime that has ended drops what it is given at once, without a look at it.
             let refused = Arc::new(AtomicBool::new(false));

@@ -10,7 +10,7 @@ impl ServerToken {
     /// From here on there are no fencing tokens that fit a signed 64-bit integer.
     const END: u64 = 1 << 52;
 
-    /// That of a grant which has none, and is smaller than all others.
+    /// Stands for the token of a grant without one; smaller than all others.
     pub(crate) const NONE: Self = Self(0);
 
     /// A number that is known to be one.

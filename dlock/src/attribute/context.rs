@@ -22,7 +22,7 @@ struct Frame {
 }
 
 /// Looks at what the running task holds, from the innermost call outwards. A call that has been moved to another task has
-/// nothing of its former callers' there. `None` on a thread that is ending, of which nobody knows any more.
+/// nothing of its former callers' there. `None` on a thread that is ending.
 fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> {
     let look = |frames: &RefCell<Vec<Frame>>| {
         let frames = frames.borrow();

@@ -18,7 +18,7 @@ impl<T> Loss<T> {
         }
     }
 
-    /// The body has ended before anybody could stop it.
+    /// The body has ended before it could be stopped.
     pub(super) fn noticed_late(error: Error, output: T) -> Self {
         Self {
             error,

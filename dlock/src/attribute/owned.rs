@@ -10,7 +10,7 @@ use crate::lock::Share;
 use crate::trace::Entered;
 use crate::{Client, Error};
 
-/// A lock that tells whoever still looks at it when it goes.
+/// A lock that notifies its observers when it is dropped.
 #[derive(Debug)]
 pub(super) struct Owned {
     held: Held,

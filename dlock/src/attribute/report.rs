@@ -66,7 +66,7 @@ impl<T, E: From<Error>> LockResult for Result<T, E> {
     }
 }
 
-/// Whether somebody else had the lock for as long as the call would wait.
+/// Whether another client had the lock for as long as the call would wait.
 #[must_use]
 pub fn is_busy(error: &Error) -> bool {
     error.is_busy()

@@ -112,7 +112,7 @@ where
             Some(Err(error)) => Poll::Ready(Err(Loss::stopped(error))),
             Some(Ok(output)) if !*this.tells => Poll::Ready(Ok(output)),
             Some(Ok(output)) => {
-                // What an outer call has taken is not released here, so nobody has looked yet.
+                // What an outer call has taken is not released here, so it has not been checked yet.
                 let outer = this
                     .held
                     .each()

@@ -15,7 +15,7 @@ impl ClientBuilder {
         let runtime = background::start().map_err(|error| Error::no_thread(&error))?;
         let (sender, receiver) = mpsc::sync_channel(1);
         runtime.spawn(async move {
-            // Nobody waits any more if this fails, and the client ends with the message.
+            // If this fails, no caller waits any more, and the client ends with the message.
             let _ = sender.send(self.build().await);
         });
         receiver

@@ -1,4 +1,4 @@
-//! A lock's name and what becomes of it on the server. A leaf: anybody may call.
+//! A lock's name and what becomes of it on the server. A leaf: any room may call.
 
 mod lock_key;
 mod map;

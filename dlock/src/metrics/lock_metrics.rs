@@ -10,7 +10,7 @@ use crate::mode::Mode;
 
 /// Handles for one label and kind of lock.
 pub(crate) struct LockMetrics {
-    /// Whether anybody records: without, the clock is left alone.
+    /// Whether a recorder is installed: without one, the clock is not read.
     on: bool,
     read: ModeMetrics,
     write: ModeMetrics,
@@ -137,7 +137,7 @@ impl LockMetrics {
         self.of(mode).contended.increment(1);
     }
 
-    /// Now, if anybody wants to know.
+    /// The time, if a recorder is installed.
     pub(crate) fn now(&self) -> BootInstant {
         if self.on {
             BootInstant::now()

@@ -32,7 +32,7 @@ impl ClientId {
     }
 }
 
-/// Names one acquisition: `<client>/<counter>`. Only who knows it can renew or release.
+/// Names one acquisition: `<client>/<counter>`. Only a client that knows it can renew or release.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HoldId {
     client: ClientId,

@@ -8,7 +8,7 @@ use super::HoldId;
 use crate::random::Hashing;
 use crate::token::ServerToken;
 
-/// A word to one waiter. It may get lost; who waits looks now and then anyway.
+/// A message to one waiter. It may get lost; waiters poll now and then anyway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
     /// The lock may be free for this acquisition: ask again.
@@ -16,7 +16,7 @@ pub enum Message {
     /// The lock has been passed on to this acquisition, for as long as its place in the line
     /// would have been kept.
     Granted {
-        /// Who holds the lock now.
+        /// The id of the new holder.
         hold: HoldId,
         /// What the waiter has sent with its request.
         nonce: Nonce,
@@ -26,7 +26,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Whom it is for.
+    /// The waiter that it is for.
     #[must_use]
     pub fn hold(&self) -> &HoldId {
         match self {
@@ -68,7 +68,7 @@ impl fmt::Display for Message {
 pub struct Nonce(u64);
 
 impl Nonce {
-    /// Of a wait that nobody listens for yet.
+    /// The nonce of a waiter that does not listen yet.
     pub const NOBODY: Self = Self(0);
 
     /// Of an acquisition's first request.

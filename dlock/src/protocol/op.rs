@@ -50,7 +50,7 @@ pub enum Op {
         /// Whether the acquire, or a copy of it, may still be on its way.
         stray: Stray,
     },
-    /// Let the line in if anybody waits, otherwise carry on with a fresh token.
+    /// Let the line in if any client waits, otherwise go on with a fresh token.
     Yield {
         /// The acquisition that may go on.
         hold: HoldId,
@@ -78,7 +78,7 @@ pub enum Op {
 pub enum Extent {
     /// It comes later, or stays.
     Longer,
-    /// It is then, even if that is earlier: nobody relies on the hold any more, which is to end by itself.
+    /// It ends then, even if that is earlier: no client relies on the hold any more, which is to end by itself.
     Exactly {
         /// Whether a copy of the acquire may still be on its way.
         stray: Stray,
@@ -92,7 +92,7 @@ pub struct PlaceTerms {
     pub lease: Duration,
     /// Whether the waiter hears messages: one that does not hear although it said so is passed over.
     pub subscribed: bool,
-    /// What a grant by message has to repeat: [`Nonce::of`] the hold, or nothing that anybody listens for.
+    /// What a grant by message has to repeat: [`Nonce::of`] the hold, or a nonce that no waiter has.
     pub nonce: Nonce,
 }
 
@@ -141,7 +141,7 @@ impl Op {
         }
     }
 
-    /// Whether this may let somebody in who waits.
+    /// Whether this may let a waiter in.
     #[must_use]
     pub fn passes_on(&self) -> bool {
         matches!(

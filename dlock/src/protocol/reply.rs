@@ -26,7 +26,7 @@ pub enum Reply {
     Busy(Duration),
     /// Waiting would never end.
     WouldDeadlock,
-    /// Done: released, renewed, abandoned, or yielded to somebody.
+    /// Done: released, renewed, abandoned, or yielded to another client.
     Done,
     /// There was no such hold (or, for abandon, neither hold nor place; for acquire, it has been given up).
     Gone,

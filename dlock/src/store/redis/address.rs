@@ -19,7 +19,7 @@ impl Address {
     }
 
     /// Reads `host:port` out of a redirect that came from `asked`. A server that does not know its
-    /// own address leaves the host empty, which means: the one you asked. `?` means nobody knows.
+    /// own address leaves the host empty, which means: the server that was asked. `?` means unknown.
     pub(crate) fn of_redirect(text: &str, asked: &Self) -> Option<Self> {
         // The last colon: IPv6 addresses come without brackets.
         let (host, port) = text.rsplit_once(':')?;

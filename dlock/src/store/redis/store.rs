@@ -33,7 +33,7 @@ impl RedisStore {
     ///
     /// # Errors
     /// `Unauthorized` for a wrong password or a missing right, `InvalidConfig` for seeds that cannot
-    /// work, `Unavailable` when nobody can serve by `deadline`.
+    /// work, `Unavailable` when no server can be used by `deadline`.
     pub async fn connect(
         options: RedisOptions,
         client: &ClientId,
@@ -92,8 +92,8 @@ impl RedisStore {
     /// When a waiter looks again that would usually do so after `usual`; `told`: a message wakes it as well. The waiters of
     /// a client share a pace at each server.
     ///
-    /// A pause counts from when the waiter asked, unless the answer took too long for that: if it did from the answer, waiters
-    /// whom a busy server answers late would from then on ask together.
+    /// A pause counts from when the waiter asked, unless the answer took too long for that. If it counted from the answer,
+    /// waiters that a busy server answers late would from then on ask together.
     pub(crate) fn next_look(
         &self,
         slot: Slot,
@@ -185,7 +185,7 @@ impl RedisStore {
         found
     }
 
-    /// The same of all masters.
+    /// The identities of all masters.
     pub(crate) async fn identify_all(
         &self,
         deadline: Instant,

@@ -138,7 +138,7 @@ impl Caller {
     }
 
     /// Does what an answer asks for besides. While there is a line at a mutex, its clients ask by the script, which knows of the
-    /// line: they do not take what is left free for those who poll, nor past those who wait.
+    /// line: they do not take the free window of polling programs, nor pass waiters.
     pub(super) fn heed(self: &Arc<Self>, key: &LockKey, op: &Op, answer: &Value, form: Form) {
         if key.kind().is_mutex() {
             self.note_line(key, op, answer, form);
@@ -280,7 +280,7 @@ impl Caller {
         let until = Instant::now() + self.env.options.response_timeout;
         let passing = async move {
             if let Ok(mut session) = owner.connected(until).await {
-                // Who does not hear looks at its next heartbeat.
+                // A waiter that misses the message looks at its next heartbeat.
                 let _ = session
                     .connection
                     .request_all(&publish_all(mode, &notes), until)

@@ -19,7 +19,7 @@ const CELLS: usize = 4096;
 /// less; the price is a second request when that was wrong.
 ///
 /// And those in which a mutex was found without a line lately. Only there it is taken by a plain command, which would take
-/// what is left free for those who poll, or take it past a line.
+/// a free window that is for polling programs, or take the mutex past a line.
 pub(super) struct Crowds {
     /// Until when, in seconds after `born`.
     crowded: Box<[AtomicU32]>,
@@ -85,7 +85,7 @@ const FREE: Duration = Duration::from_millis(150);
 const APART: Duration = Duration::from_secs(5);
 
 impl Caller {
-    /// After its tasks have had it for so long, one after the other: others may poll for it, of whom nothing can be seen.
+    /// After its tasks have had it for so long, one after the other: other programs may poll for it without being visible.
     /// Where there is a line, the server leaves it free.
     pub(in super::super) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
         let crowded = self.crowds.has(key.slot(), Instant::now());

@@ -130,7 +130,7 @@ impl Route<'_> {
         self.key.kind().is_mutex() && self.keys == Keys::All && !needs_token
     }
 
-    /// Goes where the node points, unless that is nowhere, or to somebody who has no business with our password.
+    /// Goes where the node points, unless that is no address, or a server that must not get our password.
     fn redirect(
         &mut self,
         by: &Node,

@@ -55,7 +55,7 @@ impl Caller {
         outcome
     }
 
-    /// The same of all masters that can be reached.
+    /// The identities of all masters that can be reached.
     pub(crate) async fn identify_all(
         &self,
         deadline: Instant,
@@ -88,7 +88,7 @@ pub(crate) async fn ask_who_it_is(
             Refusal::Fatal(kind @ ErrorKind::Unauthorized) => {
                 return Err(fatal(kind, error, node, "*", None));
             }
-            // A server that has no such command keeps to itself who it is.
+            // A server without this command cannot be identified.
             Refusal::Fatal(_) => {}
             _ => return Err(Trouble::Refused(node.address().clone(), error.clone()).into_error()),
         }
@@ -103,8 +103,7 @@ pub(crate) async fn ask_who_it_is(
 /// How many names are tried: enough to find one in a hundredth of the slots, and soon done.
 const NAMES: usize = 1000;
 
-/// Reads and writes a lock that nobody else knows, which needs all rights, and publishes to a channel that nobody
-/// hears.
+/// Reads and writes a lock that no other client knows, which needs all rights, and publishes to a channel without subscribers.
 pub(crate) async fn probe(caller: &Arc<Caller>, deadline: Instant) -> Result<PublishMode, Error> {
     let topology = caller.servers.topology();
     let prefix = &caller.env.options.prefix;
@@ -134,7 +133,7 @@ pub(crate) async fn probe(caller: &Arc<Caller>, deadline: Instant) -> Result<Pub
     Ok(mode)
 }
 
-/// Whether scripts may publish, too. Doubts are for them: where they turn out not to, who waits looks now and then.
+/// Whether scripts may publish, too. Doubts are for them: where they may not, waiters poll.
 async fn lets_scripts_publish(
     node: &Arc<Node>,
     key: &LockKey,
@@ -160,9 +159,9 @@ async fn try_publishing(
     node.offer(&mut session, key.tagged(), until).await
 }
 
-/// Takes and gives back a lock in all the ways that need a right of their own, so that nobody finds out with a lock half
-/// taken. Who may take none may still look at locks. Being refused for another reason (no memory, no replicas) is for
-/// those who lock to deal with.
+/// Takes and releases a lock in all the ways that need a right of their own, so that no caller finds out with a lock half
+/// taken. A user without these rights may still inspect locks. Refusals for another reason (no memory, no replicas) are for
+/// later callers to handle.
 async fn try_writing(caller: &Arc<Caller>, key: &LockKey, deadline: Instant) -> Result<(), Error> {
     let deadline = deadline.min(Instant::now() + caller.env.options.response_timeout);
     let counter = AtomicU64::new(0);
@@ -185,7 +184,7 @@ async fn try_writing(caller: &Arc<Caller>, key: &LockKey, deadline: Instant) -> 
             Ok(_) => {}
         }
     }
-    // Nobody has to remember its last token.
+    // Its last token can be forgotten.
     if let Some(node) = caller.servers.now().node(key.slot())
         && let Ok(mut session) = node.connected(deadline).await
     {

@@ -92,8 +92,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Waits before the next try. Acquires share a pace, as waiters do that look: very many whom a server refuses would keep
-    /// it busy, and it may refuse because it is.
+    /// Waits before the next try. Acquires share a pace, as polling waiters do: very many refused acquires would keep the
+    /// server busy, and it may refuse because it is.
     async fn pause(&mut self) {
         let (now, usual) = (Instant::now(), self.backoff.pause());
         let next = if Entry::is_counted(self.op) {

@@ -21,7 +21,7 @@ use crate::tasks::run_blocking;
 pub(crate) struct Certificates {
     trust: Trust,
     loaded: ArcSwapOption<Loaded>,
-    /// Held by the one who looks at the files.
+    /// Held by the task that reads the files.
     looking: Mutex<()>,
 }
 
@@ -61,7 +61,7 @@ impl Certificates {
         loaded.as_ref().map(|loaded| Arc::clone(&loaded.config))
     }
 
-    /// Reads what has changed. One at a time: who hangs keeps one thread, and not one more with each connection.
+    /// Reads what has changed. One at a time: a read that hangs keeps one thread, and not one more with each connection.
     fn look(&self, until: Instant) -> Result<Arc<ClientConfig>, Error> {
         let patience = until - Instant::now();
         let Some(_looking) = self.looking.try_lock_for(patience) else {

@@ -1,4 +1,4 @@
-//! Who drives the connections of a store, and its background tasks.
+//! The runtime that drives the connections of a store, and its background tasks.
 
 use std::fmt;
 use std::future::Future;
@@ -45,7 +45,7 @@ impl Home {
     /// Where the next connection is driven.
     pub(crate) fn place(&self) -> Place {
         if !self.is_left() && !self.first.is_running() {
-            // Nobody returns to a runtime that has ended.
+            // Connections do not return to a runtime that has ended.
             self.left.store(true, Ordering::Release);
         }
         if self.is_left() {

@@ -1,5 +1,5 @@
 //! What everything of one store shares: settings, background tasks, counters, and two signals. Every room above may
-//! read it and count, spawn or signal by it; nothing in here knows who does, or talks to a server.
+//! read it and count, spawn or signal with it. Nothing in here knows its callers, or talks to a server.
 
 #[cfg(feature = "tls")]
 mod certificates;

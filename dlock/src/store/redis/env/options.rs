@@ -17,7 +17,7 @@ pub struct RedisOptions {
     pub seeds: Vec<(String, u16)>,
     /// Whether to speak TLS.
     pub tls: bool,
-    /// Who is believed to be a server, and what is shown to it.
+    /// Which servers are trusted, and which certificate they are shown.
     pub trust: Trust,
     /// The ACL user; `None` is the default user.
     pub username: Option<String>,

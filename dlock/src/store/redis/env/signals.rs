@@ -1,4 +1,4 @@
-//! What the servers have turned out to be, how waiters are woken at the moment, and the wish for a look at who serves what.
+//! What the servers have turned out to be, how waiters are woken at the moment, and the signal for a survey of the servers.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use crate::store::redis::address::Address;
 use crate::store::redis::wire::PublishMode;
 
-/// Noted by whoever finds out, for the advice in errors. Nothing else goes by it.
+/// Recorded for the advice in errors; nothing else uses it.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// Whether they are a cluster.
@@ -60,7 +60,7 @@ impl CurrentMode {
         self.mode.store(mode as u8, Ordering::Relaxed);
     }
 
-    /// Steps down from `mode`, once, whoever finds out; whether it is this one.
+    /// Steps down from `mode`, once; whether this call did.
     pub(crate) fn step_down_from(&self, mode: PublishMode) -> bool {
         let (from, to) = (mode as u8, mode.fallback() as u8);
         let stepped = self
@@ -74,7 +74,7 @@ impl CurrentMode {
 #[derive(Debug, Default)]
 pub(crate) struct RefreshSignal {
     wanted: Notify,
-    /// Who named the node that a slot has moved to, and so knows more than others.
+    /// The server that last redirected to the new node of a slot, and so knows more than others.
     informed: Mutex<Option<Address>>,
 }
 
@@ -90,12 +90,12 @@ impl RefreshSignal {
         self.request();
     }
 
-    /// Completes when somebody has asked.
+    /// Completes when a survey was requested.
     pub(crate) async fn wanted(&self) {
         self.wanted.notified().await;
     }
 
-    /// Who redirected since the last time.
+    /// The server that redirected since the last call.
     pub(crate) fn take_informed(&self) -> Option<Address> {
         self.informed.lock().take()
     }

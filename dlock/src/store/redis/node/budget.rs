@@ -309,7 +309,7 @@ mod tests {
         drop(first);
         assert!((&mut third).now_or_never().is_none());
         let second = second.now_or_never().expect("its turn").expect("sends");
-        // One who gives up in the middle of the queue leaves no hole.
+        // A waiter that gives up in the middle of the queue leaves no hole.
         drop(third);
         drop(second);
         assert!(room(&budget).is_some());

@@ -44,8 +44,8 @@ impl Session {
 #[derive(Debug)]
 struct Driver(AbortHandle);
 
-/// After how long a driver that has not run although it should is not waited for any more: nobody drives its runtime, or
-/// something blocks it, and both may last.
+/// After how long a request stops waiting for a driver that should have run and has not: its runtime is not driven, or is
+/// blocked, and both may last.
 const STALLED: Duration = Duration::from_millis(100);
 
 /// Why a request has no answer.

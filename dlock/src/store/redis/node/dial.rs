@@ -1,4 +1,4 @@
-//! Connecting to a node: once at a time, whoever asks; logging in, and trying what the server passes on for this user.
+//! Connecting to a node, one dial at a time; logging in, and trying which messages the server delivers for this user.
 
 use std::io;
 use std::sync::{Arc, Weak};
@@ -34,7 +34,7 @@ const LATE: Duration = Duration::from_millis(100);
 pub(super) struct Dial {
     running: bool,
     wanted: bool,
-    /// Which dial runs: one whose runtime stood still may come back when another has taken its place.
+    /// The number of the dial that runs. A dial whose runtime stood still may continue after another has replaced it.
     number: u64,
     /// By when it will have said something new, if its runtime runs.
     pub(super) next_news: Option<Instant>,
@@ -45,7 +45,7 @@ pub(super) struct Dial {
 /// A dial that is to start.
 pub(super) struct Begun {
     pub(super) number: u64,
-    /// Of one whose runtime stands still.
+    /// Whether it replaces a dial whose runtime stands still.
     pub(super) instead_of_another: bool,
 }
 
@@ -55,7 +55,7 @@ impl Dial {
         matches!(self.failed, Some(DialFailure::Fatal(_)))
     }
 
-    /// Somebody wants a connection: whether a dial has to start.
+    /// A caller wants a connection: whether a dial has to start.
     pub(super) fn begin(&mut self, now: Instant) -> Option<Begun> {
         self.wanted = true;
         let stands_still = self.running && self.next_news.is_some_and(|due| due < now);
@@ -104,7 +104,7 @@ impl Dialing {
         }
     }
 
-    /// Tries until it works, or until nobody asks any more.
+    /// Tries until it works, or until no caller asks any more.
     pub(super) async fn run(mut self) {
         let mut backoff = Backoff::of_connect();
         // Connecting, and what is asked of a new connection.
@@ -135,7 +135,7 @@ impl Dialing {
         }
     }
 
-    /// Changes what is known of this dial, without telling anybody, unless another has taken its place.
+    /// Changes the state of this dial without a notice, unless another has replaced it.
     fn update(&mut self, change: impl FnOnce(&mut Dial)) {
         let mut is_this = false;
         self.node.dial.send_if_modified(|dial| {
@@ -278,7 +278,7 @@ pub(crate) async fn connect(
 }
 
 impl Node {
-    /// Publishes to a channel that nobody hears, to find out; `None` without an answer. `tagged` says in which slot.
+    /// Publishes to a channel without subscribers, to find out; `None` without an answer. `tagged` says in which slot.
     pub(crate) async fn offer(
         &self,
         session: &mut Session,
@@ -294,7 +294,7 @@ impl Node {
                 break;
             }
         }
-        // Whoever was first has found the same.
+        // If this fails, another task has stored the result.
         let _ = env.known.sharded.set(offer.sharded);
         Some(offer)
     }

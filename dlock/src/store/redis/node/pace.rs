@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::random;
 
-/// The time between two looks of those whom messages wake as well, and of the others: beyond some 700 waiters, or some 20,
-/// each looks less often than usual.
+/// The time between two looks of waiters that messages wake, too (`BEAT`), and of the others (`POLL`): beyond some 700 waiters,
+/// or some 20, each looks less often than usual.
 const BEAT: Duration = Duration::from_micros(400);
 const POLL: Duration = Duration::from_millis(1);
 
@@ -26,11 +26,11 @@ const SLOW: Duration = Duration::from_millis(25);
 const MOMENTS: Duration = Duration::from_millis(50);
 const TO_A_PAUSE: u32 = 4;
 
-/// By how much a client's pauses are shorter than those of others, at the most. Clients whose waiters all paused equally long
-/// would go on asking at the same time, once a server that was too busy has answered all of them late.
+/// By how much the pauses of a client are shorter than those of others, at most. Clients with equal pauses would go on asking at
+/// the same time, once an overloaded server has answered all of them late.
 const APART: f64 = 0.2;
 
-/// When the next look is due, of those whom messages wake as well, and of the others.
+/// When the next look is due, of waiters that messages wake, too, and of the others.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     beat: Option<Instant>,
@@ -69,7 +69,7 @@ impl Pace {
             *next = Some(turn + apart.mul_f64(slower));
         }
         let pause = usual.mul_f64(slower).max(turn - now);
-        // Those that are too many all the same do not come all at once.
+        // Waiters that are too many all the same do not come all at once.
         let pause = pause.min(longest.mul_f64(1.0 - random::f64() / 4.0).max(usual));
         self.moment_after(now, pause)
     }

@@ -299,13 +299,13 @@ impl Taught {
         sent.load(order) == 0 && sent.compare_exchange(0, now, order, order).is_ok()
     }
 
-    /// The node does not know the script by its name, as a request says that left at `asked`. A text that has left since
-    /// may have taught it: of many requests that are refused together, one sends the text.
+    /// A request that left at `asked` found that the node does not have the script. A text that has left since may have loaded
+    /// it: of many requests that are refused together, one sends the text.
     pub(crate) fn forget(&self, script: Script, asked: BootInstant) {
         let sent = &self.0[script as usize];
         let (order, seen) = (Ordering::Relaxed, sent.load(Ordering::Relaxed));
         if seen <= asked.as_nanos() {
-            // Whoever was quicker has forgotten it, or sends it.
+            // If this fails, another request was quicker: it has cleared the mark, or sends the text.
             let _ = sent.compare_exchange(seen, 0, order, order);
         }
     }

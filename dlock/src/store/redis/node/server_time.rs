@@ -11,8 +11,8 @@ const STEP: u64 = 100_000;
 /// Stands for a server that has not told its time yet.
 const UNKNOWN: i64 = i64::MIN;
 
-/// An estimate of one server's clock. Nobody's safety rests on it: a request that is valid for too short a time is
-/// refused with the right one, and one that is valid for too long is buried for as long when it is given up.
+/// An estimate of one server's clock. Safety does not depend on it: a request with too short a validity is refused
+/// with the right time, and one with too long a validity gets a tombstone for as long when it is given up.
 #[derive(Debug)]
 pub(crate) struct ServerTime {
     /// How far the server's clock is ahead of ours (time since boot), in µs; rather too little than too much.

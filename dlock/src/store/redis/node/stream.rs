@@ -20,7 +20,7 @@ const KEEPALIVE: Duration = Duration::from_secs(5);
 /// Connects to a server; tries all addresses of the host at the same time.
 ///
 /// **The seam to the network**: every connection of the crate begins here, and what drives it takes any stream of bytes.
-/// Who replaces this function runs everything above on a network of their own.
+/// A replacement of this function runs everything above on another network.
 #[cfg(not(dlock_sim))]
 pub(super) async fn open(address: &Address) -> io::Result<TcpStream> {
     let found = lookup_host((&*address.host, address.port)).await?;

@@ -23,7 +23,7 @@ pub(crate) enum Trouble {
     Io(Address, RedisError),
     /// The server refused, and may not do so later.
     Refused(Address, ServerError),
-    /// A node of a cluster that has not heard of anybody who serves a slot.
+    /// A node of a cluster that knows no server of a slot.
     NoSlots(Address),
     /// A server named another, to which this client is not to talk.
     Stranger { by: Address, named: Address },
@@ -47,7 +47,7 @@ impl Trouble {
         }
     }
 
-    /// The error for a caller who ran out of time. `Unavailable` if a server or the network said so,
+    /// The error for a caller whose time is over. `Unavailable` if a server or the network said so,
     /// a timeout if there was only silence.
     pub(crate) fn into_error(self) -> Error {
         match self {
@@ -57,7 +57,7 @@ impl Trouble {
         }
     }
 
-    /// The error for a caller who has not even found a server.
+    /// The error for a caller that has not even found a server.
     pub(crate) fn into_unavailable(self) -> Error {
         let kind = ErrorKind::Unavailable;
         let message = self.to_string();

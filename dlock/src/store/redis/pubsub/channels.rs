@@ -22,13 +22,13 @@ pub(super) struct Channels {
 #[derive(Default)]
 pub(super) struct Table {
     pub(super) channels: HashMap<Name, Channel>,
-    /// How many of them nobody listens to.
+    /// How many of them have no listener.
     pub(super) idle: usize,
 }
 
 /// What a new listener has to know.
 pub(super) struct Joined {
-    /// Nobody has asked for this channel to be subscribed yet.
+    /// No subscription of this channel was requested yet.
     pub(super) is_new: bool,
     pub(super) changed: Arc<Notify>,
 }
@@ -260,19 +260,19 @@ impl fmt::Debug for Channels {
 /// A channel's name: a lock's channel to this client in a cluster, the client's only one elsewhere.
 pub(super) type Name = Arc<str>;
 
-/// A channel that somebody listens to, or did a moment ago.
+/// A channel with a listener, now or a moment ago.
 #[derive(Debug)]
 pub(super) struct Channel {
     pub(super) slot: Slot,
     pub(super) state: State,
     pub(super) holds: HashSet<HoldId>,
-    /// Since when nobody listens.
+    /// Since when it has no listener.
     pub(super) idle_since: Option<Instant>,
     /// Whether listeners may have missed a message, so that they must look once the channel is live.
     pub(super) missed: bool,
     /// Whether it could not be had since it was live last, so that it may be so again.
     pub(super) failed: bool,
-    /// Tells those who wait for the channel to be live.
+    /// Notifies tasks that wait for the channel to be live.
     pub(super) changed: Arc<Notify>,
 }
 
@@ -311,7 +311,7 @@ impl Channel {
         matches!(self.state, State::Live(..))
     }
 
-    /// Whether it is about to be live, as far as anybody can tell.
+    /// Whether it is about to be live, as far as known.
     pub(super) fn is_promising(&self) -> bool {
         !self.failed && self.is_pending()
     }

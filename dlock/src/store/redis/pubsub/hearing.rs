@@ -1,4 +1,4 @@
-//! The pub/sub side of a store; waking those who may have missed something.
+//! The pub/sub side of a store; waking waiters that may have missed a message.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -197,7 +197,7 @@ impl fmt::Debug for PubSub {
 /// For how long that is believed of a lock.
 const MEMORY: Duration = Duration::from_secs(5);
 
-/// Locks whose waiters found them free lately without having been told: who releases them may not have the right to publish.
+/// Locks whose waiters found them free lately without a message: the releasing clients may not have the right to publish.
 #[derive(Debug, Default)]
 pub(super) struct Untold {
     until: Mutex<HashMap<LockKey, Instant>>,
@@ -211,7 +211,7 @@ impl Untold {
             && (self.until.lock().get(key)).is_some_and(|until| Instant::now() < *until)
     }
 
-    /// The lock became free, and nobody was told.
+    /// The lock became free, and no message came.
     pub(super) fn add(&self, key: &LockKey) {
         let mut until = self.until.lock();
         let now = Instant::now();
@@ -220,7 +220,7 @@ impl Untold {
         self.count.store(until.len(), Ordering::Relaxed);
     }
 
-    /// Somebody was told.
+    /// A message came.
     pub(super) fn remove(&self, key: &LockKey) {
         if self.count.load(Ordering::Relaxed) > 0 {
             let mut until = self.until.lock();
@@ -234,7 +234,7 @@ impl Untold {
 const AT_ONCE: usize = 32;
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Who is to be woken, each once.
+/// The waiters to wake, each once.
 #[derive(Debug, Default)]
 pub(super) struct Waking(Mutex<Queue>);
 
@@ -242,12 +242,12 @@ pub(super) struct Waking(Mutex<Queue>);
 struct Queue {
     waiting: VecDeque<HoldId>,
     known: HashSet<HoldId>,
-    /// Whether somebody sees to the queue.
+    /// Whether a task processes the queue.
     is_seen_to: bool,
 }
 
 impl Waking {
-    /// Adds them; whether somebody has to see to the queue now.
+    /// Adds them; whether a task has to start processing the queue.
     fn add(&self, holds: impl IntoIterator<Item = HoldId>) -> bool {
         let mut queue = self.0.lock();
         let queue = &mut *queue;
@@ -259,7 +259,7 @@ impl Waking {
         !queue.waiting.is_empty() && !std::mem::replace(&mut queue.is_seen_to, true)
     }
 
-    /// The next few; nobody sees to the queue any more if there are none.
+    /// The next few. If there are none, the task that processes the queue ends.
     fn next(&self) -> Vec<HoldId> {
         let mut queue = self.0.lock();
         let queue = &mut *queue;

@@ -72,7 +72,7 @@ impl Listening {
             .is_some_and(|seat| seat.pubsub.channels.is_promising(&seat.name))
     }
 
-    /// The lock became free, and a wake-up came, or did not: who released it may not have the right to send one.
+    /// The lock became free, and a wake-up came, or did not: the releasing client may not have the right to send one.
     pub fn note(&self, told: bool) {
         let Some(Seat { pubsub, key, .. }) = &self.seat else {
             return;

@@ -77,7 +77,7 @@ impl Subscriber {
             match job {
                 Job::Subscribe(name) => wanted.0.push(name),
                 Job::Unsubscribe(name, number) => {
-                    // Somebody may have wanted it again before this was queued.
+                    // A waiter may have wanted it again before this was queued.
                     if number == self.number && !channels.is_on(&name, number) {
                         unwanted.push(name);
                     }
@@ -201,7 +201,7 @@ fn strays(answers: &mut Vec<Value>) -> usize {
 }
 
 impl Drop for Subscriber {
-    /// Whoever listens on it has to look by themselves until another connection has its channel.
+    /// Its listeners have to poll until another connection has the channel.
     fn drop(&mut self) {
         let lost = self.pubsub.channels.lose_connection(self.number);
         if !lost.is_empty() {

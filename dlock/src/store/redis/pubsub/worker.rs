@@ -64,7 +64,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Whoever wants something of this node has to find another worker.
+        // Later jobs for this node need another worker.
         self.jobs.close();
         for name in self.jobs.drain() {
             // Its waiters look by themselves: a task wakes waiters, and a worker may be dropped while a task is being started.
@@ -118,7 +118,7 @@ pub(super) enum Job {
 }
 
 impl Jobs {
-    /// Gives the job back if nobody will do it.
+    /// Returns the job if no worker will do it.
     pub(super) fn push(&self, job: Job) -> Result<(), Job> {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -184,7 +184,7 @@ pub(super) struct Chores {
 }
 
 impl Channels {
-    /// Forgets what nobody has listened to for long, and finds what is lost but wanted.
+    /// Drops channels without a listener for long, and finds lost channels that are wanted.
     pub(super) fn sweep(&self, now: Instant) -> Chores {
         let mut chores = Chores::default();
         let mut table = self.lock();

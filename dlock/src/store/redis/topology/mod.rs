@@ -1,6 +1,5 @@
-//! Who serves what: the map from slots to nodes, how it is found and kept up to date. `servers.rs` is what `call` and
-//! `pubsub` ask; nothing on their way waits for a survey. A survey is asked for through `env`; that the map has changed
-//! is told by calling back.
+//! Which server serves which slots: the map from slots to nodes, how it is found and kept up to date. `call` and `pubsub` ask
+//! `servers.rs`; no request waits for a survey. Other rooms request a survey through `env`; a callback reports changes of the map.
 
 mod refresher;
 mod servers;

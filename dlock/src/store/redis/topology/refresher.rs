@@ -35,7 +35,7 @@ impl Servers {
     }
 }
 
-/// Surveys whenever somebody asks, and now and then unasked; says so when other servers serve the slots. Ends with
+/// Surveys when requested, and at intervals; calls back when other servers serve the slots. Ends with
 /// the store's tasks.
 async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
     let env = servers.env();
@@ -82,14 +82,14 @@ async fn refresh(servers: &Servers) -> bool {
         known.splice(0..0, node);
         Vec::from_iter(view)
     };
-    // A server does not become a cluster, nor a cluster a server, under a client: who says so is somebody else.
+    // A server does not become a cluster, nor a cluster a server, while a client uses it: such an answer is another server's.
     views.retain(|view| view.epoch.is_some() == servers.is_cluster());
     newest(&views, informed.as_ref())
         .is_some_and(|view| servers.adopt(Topology::new(view, &known, servers.env())))
 }
 
-/// Whom to ask, in order: who redirected, connected nodes, seeds (whose names may have got other addresses
-/// when all else is gone), other nodes.
+/// The servers to ask, in order: the last one that redirected, connected nodes, seeds (their names may have other addresses
+/// now), other nodes.
 fn candidates(
     servers: &Servers,
     topology: &Topology,
@@ -167,7 +167,7 @@ async fn the_view(
 /// What it is time for.
 #[derive(Clone, Copy)]
 struct Time {
-    /// Who is the master has had time to become clear.
+    /// Which server is the master has had time to become clear.
     settled: bool,
     last_call: bool,
 }

@@ -20,7 +20,7 @@ pub(crate) struct Servers {
     env: Arc<Env>,
     topology: ArcSwap<Topology>,
     is_cluster: bool,
-    /// Tells whoever waits for a server that others may serve its slots now.
+    /// Notifies callers that wait for a server that others may serve its slots now.
     changes: watch::Sender<()>,
 }
 
@@ -109,7 +109,7 @@ impl fmt::Debug for Servers {
     }
 }
 
-/// A slot that nobody serves.
+/// A slot without a server.
 const NOBODY: u16 = u16::MAX;
 
 /// The nodes and their slots at one time. Never changed, only replaced.
@@ -146,8 +146,8 @@ impl Topology {
         Self { nodes, slots }
     }
 
-    /// The node to ask about a slot: its owner, or anybody if it has none; they know more or say that the
-    /// cluster is down.
+    /// The node to ask about a slot: its owner, or any node if it has none, which may know more or report that the cluster is
+    /// down.
     pub(crate) fn node(&self, slot: Slot) -> Option<&Arc<Node>> {
         let slot = usize::from(slot.as_u16());
         let index = match self.slots[slot] {
@@ -185,7 +185,7 @@ impl Topology {
         nodes.cloned().collect()
     }
 
-    /// The same slots, and one more node: the target of a redirect, unknown so far.
+    /// These slots, with one more node: the target of a redirect, unknown so far.
     pub(super) fn with_node(&self, node: Arc<Node>) -> Self {
         let mut nodes = self.nodes.clone();
         nodes.push(node);

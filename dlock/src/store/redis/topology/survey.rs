@@ -1,4 +1,4 @@
-//! Asking servers who serves what, and outside of a cluster, which is the master.
+//! Asking servers which node serves which slots, and outside of a cluster, which server is the master.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) async fn ask(node: &Arc<Node>, deadline: Instant) -> Result<View, Ask
     let at = node.address();
     let answer = query(node, &hello(), deadline).await?.swap_remove(0);
     let role = Role::of(&answer);
-    // Whoever was first has found the same.
+    // If this fails, another task has stored the result.
     let _ = node.env().known.cluster.set(role == Role::Cluster);
     match role {
         Role::Cluster => {
@@ -159,15 +159,15 @@ pub(super) async fn ask_some(
 /// connection; how long two may take themselves for masters, or none, at a client's start: as while a failover is under way.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long others may fail to answer before they are left out: their own clients must have left them by then, who need
+/// How long other servers may fail to answer before they are left out. Their own clients must have left them by then, which need
 /// twice the patience, and some time to notice.
 pub(super) const HEARING: Duration = Duration::from_secs(5);
 
 /// How soon a master is looked for again that was not found: each time that takes a connection.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Who serves now, if that is known. It is `own` for as long as it answers now and then, also if its connections break. The
-/// others, which are listed with it, come into question when it says that it is a replica, or has said nothing for a
+/// The master, if known. It is `own` for as long as it answers now and then, also if its connections break. The others, which
+/// are listed with it, come into question when it says that it is a replica, or has said nothing for a
 /// while.
 pub(super) async fn master(own: &Arc<Node>, all: &[Arc<Node>]) -> Option<(View, Arc<Node>)> {
     match ask_until(own, Instant::now() + PATIENCE, |_| false).await {
@@ -213,7 +213,7 @@ pub(super) async fn only_master(
 /// What several servers have said of themselves.
 #[derive(Default)]
 struct Answers {
-    /// Who takes themselves for masters.
+    /// The servers that say that they are masters.
     masters: Vec<(View, Arc<Node>)>,
     failures: Vec<AskFailure>,
 }

@@ -26,7 +26,7 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
             _ => return None,
         });
     }
-    // A plain `SET`, which names no token, as nobody needs one.
+    // A plain `SET`, which names no token, as none is needed.
     if matches!((op, value), (Op::Acquire { .. }, Value::Okay)) {
         return Some(Reply::Granted(ServerToken::NONE));
     }
@@ -107,7 +107,7 @@ pub(super) fn info(parts: &[Value]) -> Option<LockInfo> {
                 mode: mode(&hold[1])?,
                 remaining: Duration::from_micros(int(&hold[2])?),
                 token,
-                // Where there is no token, nobody has noted the time either.
+                // Without a token, the time was not recorded either.
                 held_for: token.map(|_| held_for),
                 owner: text(&hold[5])
                     .filter(|owner| !owner.is_empty())

@@ -24,7 +24,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The form that costs least while nobody else wants the lock.
+    /// The form that costs least while no other client wants the lock.
     pub(crate) fn uncontended(key: &LockKey, op: &Op) -> Self {
         if has_plain(key.kind(), op) {
             return Self::Plain;
@@ -53,7 +53,7 @@ impl Form {
         }
     }
 
-    /// Whether it is only good for a lock that nobody else wants.
+    /// Whether it only works for a lock that no other client wants.
     pub(crate) fn is_brief(self) -> bool {
         self.script().is_none_or(Script::is_brief)
     }
@@ -94,7 +94,7 @@ pub(crate) fn command(
     cmd
 }
 
-/// What stands right before a request, so that nobody's comes in between.
+/// What is sent right before a request, so that no other request comes in between.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Preface {
     /// Has this client hear of the request's outcome after others.
@@ -133,10 +133,10 @@ pub enum Keys {
 
 /// Appends what follows the script in `EVAL` and `EVALSHA`: the keys and the arguments.
 ///
-/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH`, `L` by `PUBLISH` in a cluster, where nobody knows
-/// who hears, `R` and `N` by returning what is to be published by the first two, empty not at all. A small letter: on a
-/// single server, where a client has one channel for all locks. `valid_until` is the server's time in microseconds
-/// until which an acquire may take effect; for operations that end one, the latest such time of its copies.
+/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH`, `L` by `PUBLISH` in a cluster, where the number
+/// of subscribers is unknown, `R` and `N` by returning what is to be published by the first two, empty not at all. A small
+/// letter: on a single server, where a client has one channel for all locks. `valid_until` is the server's time in microseconds
+/// until which an acquire may take effect; for operations that end one, the latest such time of its duplicates.
 pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, valid_until: u64) {
     let publishing = Publishing(publish, key.prefix().len());
     name_keys(cmd, key, keys);
@@ -237,12 +237,12 @@ fn write_place(
 ) {
     let valid_until = Sixteen(valid_until);
     let Some(place) = place else {
-        // Who enters beside readers who wait may be the one who tells them.
+        // A client that enters beside waiting readers may have to notify them.
         cmd.write_arg_fmt(format_args!("{valid_until} 0 0 - {publishing}"));
         return;
     };
     let (lease, nonce) = (micros(place.lease), place.nonce);
-    // Who publishes otherwise than this client listens must not wonder that it does not hear.
+    // A client that publishes in another mode than this one subscribes must not take it for subscribed.
     let ear = match publishing.0 {
         "S" | "s" | "R" | "r" if place.subscribed => 1,
         "P" | "p" | "N" | "n" if place.subscribed => 3,
@@ -321,8 +321,8 @@ impl fmt::Display for Publishing<'_> {
     }
 }
 
-/// Whether there is a command of Redis that does what an operation does to a lock's only hold if nobody waits and
-/// there is nothing else to note.
+/// Whether there is a command of Redis that does what an operation does to a lock's only hold if no client waits and
+/// there is nothing else to record.
 pub(super) fn has_plain(kind: Kind, op: &Op) -> bool {
     match (kind, op) {
         (

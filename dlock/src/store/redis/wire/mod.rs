@@ -1,5 +1,5 @@
 //! What is written to Redis and read from it: operations as commands and scripts, answers as replies, refusals, views
-//! and pushes. Nobody else makes commands or looks into answers; all rooms may call it, and carry both unread. It
+//! and pushes. No other room makes commands or looks into answers; all rooms may call it, and carry both unread. It
 //! imports none of the other rooms but that of addresses, and knows neither connections nor settings.
 //!
 //! `encode.rs` and `decode.rs` are the operations and their replies, `refusal.rs` reads `MOVED` and its like. What the

@@ -28,7 +28,7 @@ pub(crate) fn found(answer: &Value) -> Option<(Option<String>, impl Iterator<Ite
     Some((next, keys.iter().filter_map(text).map(str::to_owned)))
 }
 
-/// Takes the token of a lock that nobody will want again.
+/// Removes the last token of a lock that no client will want again.
 pub(crate) fn forget_token(key: &LockKey) -> Cmd {
     let mut forget = redis::cmd("HDEL");
     forget.arg(key.as_str()).arg("t");

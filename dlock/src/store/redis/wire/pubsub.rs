@@ -113,7 +113,7 @@ impl PublishMode {
     }
 }
 
-/// Publishes on a channel that nobody hears, to find out whether that works; `None` without pub/sub.
+/// Publishes on a channel without subscribers, to find out whether that works; `None` without pub/sub.
 pub(crate) fn try_publishing(mode: PublishMode, channel: &str) -> Option<Cmd> {
     let mut publish = match mode {
         PublishMode::Off => return None,
@@ -123,7 +123,7 @@ pub(crate) fn try_publishing(mode: PublishMode, channel: &str) -> Option<Cmd> {
     Some(publish)
 }
 
-/// The same from a script, about a key that the server serves. (The commands are not written as in other scripts, which
+/// Publishes from a script, with a key that the server serves. (The commands are not written as in other scripts, which
 /// tell what a user needs.)
 pub(crate) fn try_publishing_by_script(mode: PublishMode, key: &str, channel: &str) -> Option<Cmd> {
     let mut script = match mode {

@@ -22,7 +22,7 @@ pub(crate) enum Refusal {
     ReadOnly,
     /// The keys of the request are at two nodes at the moment.
     Parted,
-    /// Nobody can serve the key at the moment.
+    /// No server can serve the key at the moment.
     Later,
     /// Trying again would not help.
     Fatal(ErrorKind),

@@ -72,8 +72,8 @@ impl Script {
         )
     }
 
-    /// A smaller one that may be tried first, which does the same to a lock's only hold if nobody waits and there is nothing
-    /// else to note; 0 says that it has done nothing.
+    /// A smaller script that may be tried first, which does the same to a lock's only hold if no client waits and there is nothing
+    /// else to record; 0 says that it has done nothing.
     #[must_use]
     pub fn brief(kind: Kind, op: &Op) -> Option<Self> {
         let is_plain = matches!(
@@ -94,7 +94,7 @@ impl Script {
     /// The script that carries out an operation on a kind of lock.
     ///
     /// # Panics
-    /// For a mutex that is yielded: nobody asks for that, as it is given back instead.
+    /// For a mutex that is yielded: no client asks for that, as it is released instead.
     #[must_use]
     pub fn of(kind: Kind, op: &Op) -> Self {
         if kind.is_mutex() {
@@ -138,7 +138,7 @@ const COMMON: [&str; 7] = [
     include_str!("../lua/common/only_hold.lua"),
 ];
 
-/// The same for mutexes, whose hold is a string.
+/// The scripts for mutexes, whose hold is a string.
 const COMMON_TO_MUTEXES: [&str; 7] = [
     RECORD,
     COMMIT,

@@ -67,7 +67,7 @@ fn field<'v>(hello: &'v Value, name: &str) -> Option<&'v str> {
 /// The lines of `INFO` that no two servers have in common. Only a master and its replicas share the second one.
 const FIELDS: [&str; 2] = ["run_id:", "master_replid:"];
 
-/// Asks a server who it is. (Redis 6.2 takes one section at a time.)
+/// Asks a server for its identity. (Redis 6.2 takes one section at a time.)
 pub(crate) fn who_are_you() -> Pipeline {
     let mut pipeline = Pipeline::with_capacity(2);
     pipeline.cmd("INFO").arg("server");

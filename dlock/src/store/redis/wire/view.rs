@@ -1,4 +1,4 @@
-//! What one server says about who serves what.
+//! What one server says about which nodes serve which slots.
 
 use redis::{Pipeline, Value};
 
@@ -9,7 +9,7 @@ use crate::store::redis::address::Address;
 /// A server's answer: ranges of slots with their masters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct View {
-    /// Who said so.
+    /// The server that said so.
     pub(crate) by: Address,
     /// The latest change of the cluster that the server has heard of; `None` outside of a cluster.
     pub(crate) epoch: Option<u64>,
@@ -70,7 +70,7 @@ impl View {
             if first > last || last >= Slot::COUNT {
                 return None;
             }
-            // A master whose address nobody knows yet leaves its slots unserved until it does.
+            // A master without a known address leaves its slots unserved for now.
             if let Some(master) = read_address(master, asked) {
                 ranges.push(Range {
                     first,
