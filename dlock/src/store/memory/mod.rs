@@ -2,7 +2,7 @@
 //! against.
 //!
 //! `lock/` says what each operation means, one file per kind of operation, and in `lock/line.rs` in which order waiters
-//! get the lock; the other files keep the locks and wake who waits. Called by the store.
+//! get the lock; the other files keep the locks and wake waiters. Called by the store.
 
 mod lock;
 mod post;

@@ -14,7 +14,7 @@ pub struct Post<'a> {
 }
 
 impl<'a> Post<'a> {
-    /// A post whose word counts: a message that nobody hears has not arrived.
+    /// A post that knows whether a message reached a subscriber.
     pub fn new(deliver: &'a mut dyn FnMut(&Message) -> bool) -> Self {
         Self {
             deliver,
@@ -24,7 +24,7 @@ impl<'a> Post<'a> {
         }
     }
 
-    /// A post that does not know who hears, so that nothing may depend on it: waiters are only told to look.
+    /// A post that does not know whether a message arrives. So messages only ask waiters to look, and grant nothing.
     #[must_use]
     pub fn untrusted(self) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl<'a> Post<'a> {
         }
     }
 
-    /// A post that does not serve who enters, but only who leaves.
+    /// A post that delivers when a holder leaves, but not when a waiter enters.
     #[must_use]
     pub fn not_when_entering(self) -> Self {
         Self {

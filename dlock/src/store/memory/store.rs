@@ -112,15 +112,15 @@ impl MemoryStore {
         freed.unwrap_or(false)
     }
 
-    /// Who holds a mutex: its value, and what is left in milliseconds if that ends.
+    /// The holder of a mutex: its value, and the rest of its time in milliseconds, if it ends.
     pub fn holder(&self, key: &LockKey) -> Option<(String, Option<u64>)> {
         let mut shard = self.shard(key);
         let time = self.clock.micros();
         shard.mutex(key, |mutex| mutex.holder(time)).flatten()
     }
 
-    /// When a mutex is left free for those who know no line: until when it was last, since when it was passed on without, and
-    /// when one of them was last seen to have it; for tests.
+    /// The free windows of a mutex, for tests: the end of the last one, since when it was handed over without one, and when a
+    /// program without dlock was last seen to have it.
     #[must_use]
     pub fn moments(&self, key: &LockKey) -> [Option<u64>; 3] {
         let moments = self.shard(key).mutex(key, |mutex| mutex.moments());
@@ -198,7 +198,7 @@ pub(super) fn named(name: &str) -> Arc<MemoryStore> {
     store
 }
 
-/// From now on this is the store of this name, for as long as somebody has it.
+/// From now on this is the store of this name, for as long as it is in use.
 pub(super) fn call(name: &str, store: MemoryStore) -> Arc<MemoryStore> {
     let store = Arc::new(store);
     STORES

@@ -12,7 +12,7 @@ use crate::protocol::{HoldId, PlaceTerms, Reply};
 use crate::store::memory::post::Post;
 use crate::token::ServerToken;
 
-/// Who asks for what.
+/// An acquire.
 #[derive(Debug)]
 pub(super) struct Ask<'a> {
     pub(super) id: &'a HoldId,
@@ -24,8 +24,7 @@ pub(super) struct Ask<'a> {
 }
 
 impl Lock {
-    /// What other owners hold decides; an owner who already holds re-enters past the line; others
-    /// go by the line.
+    /// The holds of other owners decide. An owner that already holds re-enters past the line; all others follow the line.
     pub(super) fn acquire(&mut self, ask: &Ask<'_>, at: Moment, post: &mut Post<'_>) -> Reply {
         let now = at.now;
         let deadline = after(now, ask.lease);
@@ -80,8 +79,8 @@ impl Lock {
         }
     }
 
-    /// Nobody holds, and yet somebody in the line keeps others out who ought to have heard of it: finds out whether they
-    /// do. Whether somebody was passed over, or this asker was let in.
+    /// No client holds, and yet a waiter in the line keeps others out that should have received a message: sends it again. Whether
+    /// a waiter was passed over, or this one was let in.
     pub(super) fn rouse(&mut self, asker: &HoldId, now: u64, post: &mut Post<'_>) -> bool {
         if !post.knows_who_hears() {
             return false;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::mode::Mode;
 use crate::protocol::HoldId;
 
-/// Somebody holds the lock until `deadline`.
+/// A client holds the lock until `deadline`.
 #[derive(Debug)]
 pub(super) struct Hold {
     pub(super) id: HoldId,

@@ -23,11 +23,11 @@ pub(super) struct Waiter {
     pub(super) ear: Ear,
     pub(super) nonce: Nonce,
     pub(super) since: u64,
-    /// Nothing was heard of it until `deadline`: the place is kept for a while, but holds nobody up.
+    /// The waiter has not asked until `deadline`: its place is kept for a while, but delays no other waiter.
     pub(super) silent: bool,
     /// Its number among those of its mode.
     pub(super) index: u64,
-    /// The number of the last reader who came before a writer.
+    /// The number of the last reader that came before a writer.
     pub(super) before: u64,
 }
 
@@ -38,12 +38,12 @@ pub(super) enum Ear {
     Unknown,
     /// It says that it does.
     Subscribed,
-    /// It said that it does, and yet a message was not heard: the place is kept, but holds nobody up.
+    /// It said that it does, and yet missed a message: its place is kept, but delays no other waiter.
     Deaf,
 }
 
 impl Waiter {
-    /// Whether it is to be reckoned with.
+    /// Whether other waiters wait for it.
     fn counts(&self) -> bool {
         self.ear != Ear::Deaf && !self.silent
     }
@@ -58,14 +58,14 @@ impl Waiter {
     }
 }
 
-/// Who waits for a lock, each mode in its order.
+/// The waiters for a lock, each mode in its order.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     writers: VecDeque<Waiter>,
     readers: VecDeque<Waiter>,
-    /// The number of the last writer who came.
+    /// The number of the last writer that came.
     last_writer: u64,
-    /// The number of the last reader who came.
+    /// The number of the last reader that came.
     tail: u64,
     /// Readers up to this one enter before the next writer.
     phase: u64,
@@ -93,7 +93,7 @@ impl Line {
         }
     }
 
-    /// The first who is to be reckoned with.
+    /// The first waiter for which others wait.
     pub(super) fn first(&self, mode: Mode) -> Option<&Waiter> {
         self.of(mode).iter().find(|waiter| waiter.counts())
     }
@@ -114,7 +114,7 @@ impl Line {
         }
     }
 
-    /// After a writer, everybody who reads and waits enters, however many writers wait.
+    /// After a writer, all waiting readers enter, however many writers wait.
     pub(super) fn end_write_phase(&mut self) {
         self.phase = self.tail;
     }
@@ -170,7 +170,7 @@ impl Line {
         self.writers.len() + self.readers.len() < before
     }
 
-    /// Until when somebody in the line keeps this asker out although no hold does.
+    /// Until when a waiter in the line keeps this client out although no hold does.
     pub(super) fn keeps_out(&self, mode: Mode, id: &HoldId) -> Option<u64> {
         if self.is_empty() {
             return None;
@@ -187,7 +187,7 @@ impl Line {
         in_the_way.map(|waiter| waiter.deadline)
     }
 
-    /// Whose turn it is while nobody writes.
+    /// The next waiters, while no writer holds.
     pub(super) fn next(&self) -> Option<Next> {
         if self.is_empty() {
             return None;
@@ -203,7 +203,7 @@ impl Line {
         }
     }
 
-    /// Whether the one whose turn it is hears.
+    /// Whether the next waiter is subscribed.
     pub(super) fn next_ear(&self) -> Option<Ear> {
         let mode = match self.next()? {
             Next::Readers { .. } => Mode::Read,
@@ -236,8 +236,8 @@ impl Line {
         self.phase = self.phase.max(upto);
     }
 
-    /// Tells readers up to the end of their phase that they may enter, each once, and not too many at a time: those
-    /// who enter tell the next.
+    /// Notifies readers up to the end of their phase that they may enter, each once, and not too many at a time: readers that
+    /// enter notify the next.
     pub(super) fn tell_readers(&mut self, post: &mut Post<'_>) {
         let Some(first) = self.first(Mode::Read).map(|first| first.index) else {
             return;
@@ -253,14 +253,14 @@ impl Line {
         }
     }
 
-    /// Takes the first writer who hears out of the line, and where it stood.
+    /// Takes the first writer that is neither silent nor deaf out of the line; also returns its index.
     pub(super) fn take_writer(&mut self) -> Option<(usize, Waiter)> {
         let mut writers = self.writers.iter();
         let at = writers.position(Waiter::counts)?;
         Some((at, self.writers.remove(at)?))
     }
 
-    /// Undoes that.
+    /// Puts a writer back that [`take_writer`](Self::take_writer) took.
     pub(super) fn put_writer_back(&mut self, at: usize, writer: Waiter) {
         self.writers.insert(at, writer);
     }
@@ -271,7 +271,7 @@ impl Line {
     }
 }
 
-/// Whose turn it is.
+/// The next waiters.
 #[derive(Debug)]
 pub(super) enum Next {
     /// The readers up to this one; whether they know.

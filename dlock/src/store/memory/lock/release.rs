@@ -47,9 +47,8 @@ impl Lock {
         if found { Reply::Done } else { Reply::Gone }
     }
 
-    /// Goes on with a fresh token unless somebody waits whom this hold keeps out: then a write
-    /// hold is given back, and a read hold stays until its readers leave. A copy that comes after the holder
-    /// has been told another token must not give the hold back; it extends it.
+    /// Goes on with a fresh token unless this hold keeps a waiter out: then a write hold is released, and a read hold stays until
+    /// its readers leave. A duplicate that comes after the holder got another token must not release the hold; it extends it.
     pub(super) fn yield_now(
         &mut self,
         slice: &Slice<'_>,
@@ -81,7 +80,7 @@ impl Lock {
         Reply::Granted(ServerToken::new(token))
     }
 
-    /// Lets in those whom the lock admits now, and nobody else. Readers are told to look; the first
+    /// Lets in the waiters that the lock admits now, and no others. Readers get a message to look; the first
     /// writer holds the lock from here on, for as long as its place would have been kept, provided that it hears.
     pub(super) fn pass_on(&mut self, mut now: u64, post: &mut Post<'_>) {
         while !self.is_write_held() {

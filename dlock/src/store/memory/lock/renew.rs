@@ -7,7 +7,7 @@ use super::state::{Lock, MEMORY, after};
 use crate::protocol::{Extent, HoldId, Reply, Stray};
 
 impl Lock {
-    /// A lease gets shorter only for a hold that nobody relies on. What comes after that is a copy.
+    /// A lease gets shorter only for a hold on which no client relies. A later renewal is a delayed duplicate.
     pub(super) fn renew(
         &mut self,
         id: &HoldId,

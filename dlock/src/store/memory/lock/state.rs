@@ -53,7 +53,7 @@ impl Lock {
             self.raised = 0;
         }
         let (at, reply) = loop {
-            // Time does not go back behind tokens that were granted meanwhile, and that nobody heard of.
+            // Time does not go back behind tokens that were granted meanwhile without a waiter that received them.
             let at = self.moment(time);
             let reply = self.carry_out(op, valid_until, at, post);
             if !matches!(reply, Reply::Again) {
@@ -82,7 +82,7 @@ impl Lock {
         if found || buries {
             self.offset = self.offset.max(at.offset);
             if frees {
-                // Nobody counts on the lock's time any more, and what is to be remembered is in the server's.
+                // No hold depends on the lock's own time any more, and the times to remember are in the server's.
                 self.latest = self.latest.saturating_sub(self.offset);
                 (self.offset, self.noted) = (0, 0);
             }
@@ -170,7 +170,7 @@ impl Lock {
         }
     }
 
-    /// Whether nobody holds or waits.
+    /// Whether no client holds or waits.
     pub(in crate::store::memory) fn is_free(&self) -> bool {
         self.holds.is_empty() && self.line.is_empty()
     }

@@ -94,7 +94,7 @@ impl Mutex {
         Reply::Granted(ServerToken::new(token))
     }
 
-    /// Until when it is somebody else's to whom it was passed on, for one that comes anew to wait.
+    /// Until when the mutex belongs to another client to which it was handed over, for a new waiter.
     fn passed_on(&self, ask: &Ask<'_>, at: Moment) -> Option<u64> {
         let (holder, until) = self.passed.as_ref()?;
         let comes_anew = ask.place.is_some()
@@ -104,8 +104,8 @@ impl Mutex {
         (comes_anew && !is_moment && *until > at.now).then_some(*until)
     }
 
-    /// The holder, if that has given up by now: a plain `SET`, or a copy of it, that came late, or who was to have an end
-    /// by now.
+    /// The holder, if it has given up by now: a plain `SET`, or a duplicate of it, arrived late, or the hold should have ended by
+    /// now.
     fn stray(&mut self, at: Moment) -> Option<HoldId> {
         let held = self.held.as_ref()?;
         let Value::Own(id) = held.value.clone() else {

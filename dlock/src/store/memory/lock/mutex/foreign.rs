@@ -32,7 +32,7 @@ impl Mutex {
         had.is_some_and(|held| !held.is_over(time))
     }
 
-    /// Who has it: the value and what is left in milliseconds, if that ends.
+    /// The holder: the value, and the rest of its time in milliseconds, if it ends.
     pub(in crate::store::memory) fn holder(&self, time: u64) -> Option<(String, Option<u64>)> {
         let held = self.held.as_ref().filter(|held| !held.is_over(time))?;
         let left = held.until.map(|until| until - time / 1000);

@@ -1,7 +1,7 @@
 //! Mutexes: a string that is the hold, and beside it a lock's line, last token and notes.
 //!
-//! `state.rs` says what each operation means, with `acquire.rs` and `renew.rs`; `string.rs` says what the hold is, `moments.rs` when it is left free for those
-//! who know no line, `foreign.rs` what those do.
+//! `state.rs` says what each operation means, with `acquire.rs` and `renew.rs`. `string.rs` says what the hold is, `moments.rs`
+//! when the mutex is left free for programs without dlock, and `foreign.rs` what those programs do.
 
 mod acquire;
 mod foreign;

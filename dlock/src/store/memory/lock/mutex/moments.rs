@@ -13,7 +13,7 @@ pub(super) struct Moments {
     until: Option<u64>,
     /// Since when clients of dlock have passed the mutex on without leaving it free.
     since: Option<u64>,
-    /// When somebody who knows no line was last seen to have it.
+    /// When a program without dlock was last seen to have it.
     seen: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Moments {
         self.until.filter(now)
     }
 
-    /// Somebody has it who knows no line.
+    /// A program without dlock has it.
     pub(super) fn note_foreign(&mut self, real: u64) {
         self.seen = Some(real);
         self.since = Some(real);
@@ -40,7 +40,7 @@ impl Moments {
         self.until = None;
     }
 
-    /// It is free, and nobody waits.
+    /// It is free, and no client waits.
     pub(super) fn is_left(&mut self) {
         self.since = None;
     }

@@ -69,12 +69,12 @@ impl Mutex {
         }
     }
 
-    /// Who was let in holds the string.
+    /// The waiter that was let in holds the string.
     fn take_over(&mut self, at: Moment) {
         if self.held.is_none()
             && let Some(hold) = self.beside.holds.first()
         {
-            // The tokens of those who did not hear have moved the lock's time on.
+            // Tokens of waiters that missed their message have moved the lock's time on.
             let now = at.now.max(hold.token);
             let lease = Duration::from_millis(((hold.deadline - now) / 1000).max(1));
             self.held = Some(Held::new(Value::Own(hold.id.clone()), at.real, lease));
@@ -92,7 +92,7 @@ impl Mutex {
         !held && self.beside.is_forgotten(time, slack)
     }
 
-    /// When it was left free, since when it was not, and when somebody who knows no line was seen.
+    /// When it was left free, since when it was not, and when a program without dlock was seen.
     pub(in crate::store::memory) fn moments(&self) -> [Option<u64>; 3] {
         self.moments.times()
     }
@@ -146,7 +146,7 @@ impl Mutex {
                 self.beside.bury(hold, *stray, valid_until, at);
                 let mine = self.give_back(hold);
                 if mine {
-                    // Who waited and then had the mutex by a plain `SET`.
+                    // A waiter that then got the mutex by a plain `SET`.
                     self.beside.line.leave(hold);
                 }
                 self.serve(mine, at, post)
@@ -178,7 +178,7 @@ impl Mutex {
         mine
     }
 
-    /// Lets the first in line have a mutex that has become free, or nobody for a moment.
+    /// Hands a mutex that has become free to the first in line, or leaves it free for a moment.
     fn serve(&mut self, found: bool, at: Moment, post: &mut Post<'_>) -> Reply {
         if !found {
             return Reply::Gone;

@@ -19,7 +19,7 @@ pub(super) struct Held {
     pub(super) until: Option<u64>,
 }
 
-/// Who holds.
+/// The holder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     /// A client of dlock.
