@@ -25,9 +25,12 @@ impl Backoff {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
 
-    /// Between tries to connect.
-    pub(crate) fn of_connect() -> Self {
-        Self::new(Duration::from_millis(20), Duration::from_millis(500))
+    /// Between tries to connect. A client whose servers have to answer soon has short leases: it must not miss the time in
+    /// which a server is back and its lease is not over.
+    pub(crate) fn of_connect(response_timeout: Duration) -> Self {
+        let first = Duration::from_millis(20);
+        let longest = (response_timeout / 2).clamp(first, Duration::from_millis(500));
+        Self::new(first, longest)
     }
 
     pub(crate) fn pause(&mut self) -> Duration {

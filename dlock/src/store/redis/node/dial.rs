@@ -106,9 +106,9 @@ impl Dialing {
 
     /// Tries until it works, or until no caller asks any more.
     pub(super) async fn run(mut self) {
-        let mut backoff = Backoff::of_connect();
         // Connecting, and what is asked of a new connection.
         let options = &self.node.env().options;
+        let mut backoff = Backoff::of_connect(options.response_timeout);
         let attempt = 2 * options.connect_timeout + options.slow_timeout();
         while !self.ended {
             self.update(|dial| {

@@ -43,11 +43,12 @@ impl Worker {
 
     /// Connects when there is something to do, does it, and starts over when the connection ends.
     pub(super) async fn run(self) {
-        let mut backoff = Backoff::of_connect();
+        let begin = || Backoff::of_connect(self.pubsub.env.options.response_timeout);
+        let mut backoff = begin();
         while self.jobs.any().await {
             if let Some(subscriber) = Subscriber::open(&self.pubsub, &self.node).await {
                 if serve(&self.jobs, subscriber).await {
-                    backoff = Backoff::of_connect();
+                    backoff = begin();
                     continue;
                 }
             } else {
