@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) krate: Option<Path>,
 }
 
-/// What is locked: one thing, or several at once.
+/// The locks: one thing, or several at once.
 pub(crate) enum Keys {
     One(Key),
     Several(Vec<Key>),

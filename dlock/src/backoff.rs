@@ -25,16 +25,17 @@ impl Backoff {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
 
-    /// Between tries to connect. A client whose servers have to answer soon has short leases: it must not miss the time in
-    /// which a server is back and its lease is not over.
-    pub(crate) fn of_connect(response_timeout: Duration) -> Self {
-        let first = Duration::from_millis(20);
-        let longest = (response_timeout / 2).clamp(first, Duration::from_millis(500));
-        Self::new(first, longest)
+    /// Between tries to connect.
+    pub(crate) fn of_connect() -> Self {
+        Self::new(Duration::from_millis(20), Duration::from_millis(500))
     }
 
     pub(crate) fn pause(&mut self) -> Duration {
-        let pause = jitter(self.next);
+        self.pause_of_at_most(self.longest)
+    }
+
+    pub(crate) fn pause_of_at_most(&mut self, longest: Duration) -> Duration {
+        let pause = jitter(self.next.min(longest));
         self.next = (self.next * 2).min(self.longest);
         pause
     }

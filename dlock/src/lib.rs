@@ -110,7 +110,7 @@ pub mod __internals {
         LockKey::new(prefix, name)
     }
 
-    /// The same for a mutex.
+    /// Builds the key of a mutex.
     ///
     /// # Errors
     /// As for the names given to a client.

@@ -107,7 +107,7 @@ impl<'a> Locked<'a> {
         }
     }
 
-    /// The same for a function that is not async, whose body cannot be stopped.
+    /// The body of a function that is not async, which cannot be stopped.
     fn blocking_body(&self, output: &Type, body: &TokenStream) -> TokenStream {
         let acquired = self.acquired(&quote!(acquire_blocking()));
         let failure = Failure::new(self.plan, &self.krate, &self.private, output);

@@ -53,7 +53,7 @@ impl Function {
         self.brace.span.join()
     }
 
-    /// The same function with another body.
+    /// This function with another body.
     pub(crate) fn with_body(&self, body: &TokenStream) -> TokenStream {
         let mut tokens = TokenStream::new();
         tokens.append_all(&self.attributes);

@@ -40,7 +40,7 @@ impl<H: Holds> Grant<H> {
         }
     }
 
-    /// The same grant in a function that may run without.
+    /// The grant for a function that may also run without the lock.
     pub fn optional(self) -> Grant<Option<H>> {
         Grant {
             held: Some(self.held),

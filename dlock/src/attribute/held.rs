@@ -59,7 +59,7 @@ impl Held {
         Self(Arc::new(Level { source, before }))
     }
 
-    /// The same hold, entered once more.
+    /// One more handle to this hold, for a call within the call that took it.
     pub(super) fn entered_again(&self) -> Self {
         let owner = match &self.0.source {
             Source::Own(_) => self,
@@ -124,7 +124,7 @@ impl Held {
     ///
     /// # Errors
     ///
-    /// [`is_lost`](Error::is_lost) when somebody else may hold the lock.
+    /// [`is_lost`](Error::is_lost) when another client may hold the lock.
     pub fn check(&self) -> Result<(), Error> {
         self.own().hold.check()?;
         if self.is_over() {

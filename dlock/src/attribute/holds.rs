@@ -10,7 +10,7 @@ use crate::Error;
 /// What `guard = name` binds: a [`Held`], a vector of them for `keys`, an option with `when`; for plain mutexes the same of
 /// [`MutexHeld`].
 pub trait Holds: Clone {
-    /// The same of plain mutexes.
+    /// The holds of plain mutexes, which have no tokens.
     type Plain;
 
     /// Each of the locks.

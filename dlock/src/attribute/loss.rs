@@ -52,8 +52,8 @@ impl<R> Report<R> {
         (self.error)(error)
     }
 
-    /// The lock was lost. A failure of the body itself says more; what it takes for a success may have met somebody
-    /// else's work.
+    /// The lock was lost. If the body failed, its own error says more. If it succeeded, another client may have worked
+    /// at the same time.
     pub fn lost(&self, loss: Loss<R>) -> R {
         match loss.output {
             Some(own) if (self.is_failure)(&own) => own,

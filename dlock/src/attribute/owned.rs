@@ -42,7 +42,7 @@ impl Owned {
         self.loss(released, end)
     }
 
-    /// The same if that takes no time; otherwise nothing is done.
+    /// Releases if that takes no time; otherwise does nothing.
     fn release_at_once(&mut self, end: End) -> Poll<Option<Error>> {
         if !self.share.is_at_hand() {
             return Poll::Pending;

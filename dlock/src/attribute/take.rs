@@ -11,9 +11,9 @@ use crate::{Client, Error, testing};
 
 /// Takes the locks called `names`, each once, even if it is spelled in two ways (`a` and `{a}`).
 ///
-/// First all are asked for at once, which costs one round trip however many there are. Those that are
-/// not free are then waited for one after the other, in an order that is the same for everybody and with
-/// nothing held that comes after: so no two calls can wait for each other.
+/// First it requests all of them at once, which costs one round trip however many there are. Then it waits for the
+/// locks that are not free, one after the other, in an order that all clients share. It holds no lock that comes later
+/// in that order, so no two calls can wait for each other.
 pub(super) async fn take_all(
     client: Client,
     names: Vec<(String, &'static str)>,

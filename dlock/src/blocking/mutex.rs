@@ -111,7 +111,7 @@ macro_rules! mutex {
                 Ok($guard::new(&self.client, guard))
             }
 
-            /// Who holds the mutex and who waits, as the server sees it now.
+            /// The holders and the waiters of the mutex, as the server sees them now.
             ///
             /// # Errors
             ///

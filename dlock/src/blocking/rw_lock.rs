@@ -137,7 +137,7 @@ impl RwLock {
         Ok(WriteGuard::new(&self.client, guard))
     }
 
-    /// Who holds the lock and who waits, as the server sees it now.
+    /// The holders and the waiters of the lock, as the server sees them now.
     ///
     /// # Errors
     ///

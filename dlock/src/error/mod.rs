@@ -1,7 +1,7 @@
 //! The one error type. A leaf: any room may call.
 //!
-//! Texts stand where an error is made; `opaque.rs` has those that are made in several places. What is said of a server
-//! that refuses or does not answer is in `store/redis/node/trouble.rs`.
+//! Texts stand where an error is made; `opaque.rs` has those that are made in several places. Texts about a server that
+//! refuses or does not answer are in `store/redis/node/trouble.rs`.
 
 mod kind;
 mod opaque;

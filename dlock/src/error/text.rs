@@ -37,8 +37,8 @@ impl<T: fmt::Display> fmt::Display for Quoted<T> {
     }
 }
 
-/// Writes `250ms`, `2s`, `1m 30s`, `24h`. Whole milliseconds are what somebody chose, and stay as they are; others were
-/// measured, and are rounded to two digits.
+/// Writes `250ms`, `2s`, `1m 30s`, `24h`. A setting has whole milliseconds and is written exactly; any other duration
+/// was measured, and is rounded to two digits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written(pub(crate) Duration);
 

@@ -133,7 +133,7 @@ impl Keeper {
         self.renewals.stop(LossReason::Shutdown);
     }
 
-    /// What is queued is delivered before the runtime of this thread has ended.
+    /// Queued releases are delivered before the runtime of this thread has ended.
     pub(crate) fn see_off(&self) {
         self.releases.see_off();
     }

@@ -60,7 +60,7 @@ impl LockKey {
         Self::of_kind(Kind::Rw, prefix, name, tag)
     }
 
-    /// The same for a mutex, whose key is its name.
+    /// The key of a mutex, which is its name.
     pub(crate) fn mutex(kind: Kind, prefix: &str, name: &str) -> Result<Self, Error> {
         let key = Self::of_kind(kind, prefix, name, check_name(name)?)?;
         if key.apart && kind.has_tokens() {
@@ -177,7 +177,7 @@ impl LockKey {
     }
 }
 
-/// The same lock on the server: with a token or without, a mutex is one.
+/// Two keys are equal if they are one lock on the server: a mutex with tokens and one without are the same lock.
 impl PartialEq for LockKey {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash && self.record == other.record

@@ -127,7 +127,8 @@ async fn ask(
 ) -> Result<Option<Share>, Error> {
     if let Some(share) = lead.take_share() {
         if lock.key.kind().is_mutex() {
-            // Others look at it now and then, and shall find it free. What is not given back in time is so in the background.
+            // Polling clients look at the mutex now and then, and shall find it free. A release that is late goes on in
+            // the background.
             let until = wait.cap(Instant::now() + lock.commons.timeouts.response);
             let _ = timeout_at(until, share.release()).await;
             if let Some(pause) = lock.commons.store.aside(&lock.key, lead.had_for()) {

@@ -86,7 +86,7 @@ impl Commons {
         })
     }
 
-    /// Turns everybody away, gives everything back and ends the background tasks.
+    /// Refuses new calls, releases all holds and ends the background tasks.
     pub(crate) async fn shutdown(&self) -> Result<(), Error> {
         self.turn_away(false);
         let retry_for = self.timeouts.retry_for;

@@ -131,7 +131,7 @@ pub(super) async fn acquire(
     }
 }
 
-/// What is asked for, without a place in the line.
+/// The request for a hold, without a queue position.
 fn request(lock: &Handle, mode: Mode, hold: &HoldId) -> Op {
     Op::Acquire {
         hold: hold.clone(),

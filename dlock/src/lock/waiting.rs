@@ -116,10 +116,11 @@ impl<'l> Service<'l> {
     }
 }
 
-/// The token of a grant by message, if that fits what the server has answered last: it is from the same server (one
-/// that was deposed may still publish), larger than the last token then, and no larger than time allows, with 1 % for
-/// clocks that run at different rates and a second for what they are set by. An answer that names no last token was given
-/// where there is no line: it has refreshed no place, so a place's lease does not count from it.
+/// The token of a grant by message, if that fits the server's last answer. It has to come from the same server, because
+/// one that was deposed may still publish. It has to be larger than the last token in that answer, and no larger than
+/// time allows: 1 % is added for clocks that run at different rates, and a second for clocks that were set. An answer
+/// that names no last token came from a lock without a queue: it has refreshed no queue position, so the lease of a
+/// position does not count from it.
 pub(super) fn believe(
     granted: Option<(ServerToken, Origin)>,
     answer: &Answer,

@@ -21,7 +21,7 @@ pub const MAX_LABELS: usize = 200;
 /// The `lock` label of everything beyond [`MAX_LABELS`].
 pub const OTHER: &str = "other";
 
-/// What is known for one recorder. Never changed, only replaced, so that looking costs no lock.
+/// The handles of one recorder. A registry is never changed, only replaced, so that reading it takes no lock.
 struct Registry {
     /// Which recorder the handles belong to: its address.
     recorder: usize,

@@ -45,9 +45,9 @@ pub struct LockInfo {
     /// The last token granted, while the server remembers it (plain mutexes have none): until a second after the last hold's
     /// lease would have ended, or a minute after its release if that is earlier.
     pub last_token: Option<FencingToken>,
-    /// Who holds the lock now, by id: 100 of them at most.
+    /// The holders of the lock now, by id: 100 of them at most.
     pub holders: Vec<HoldInfo>,
-    /// Who waits: writers in their order, then readers in theirs; 100 of them at most.
+    /// The waiters: writers in their order, then readers in theirs; 100 of them at most.
     pub waiters: Vec<WaiterInfo>,
     /// How many holds are recorded beyond those listed. The leases of some may be over.
     pub more_holders: u64,
@@ -84,12 +84,12 @@ impl LockInfo {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HoldInfo {
-    /// The id of the acquisition: `<client name>/<random>/<counter>`. Of a mutex that somebody holds without dlock, the value
-    /// of its key.
+    /// The id of the acquisition: `<client name>/<random>/<counter>`. Of a mutex that another program holds without
+    /// dlock, the value of its key.
     pub id: String,
     /// Read or write.
     pub mode: Mode,
-    /// What is left of its lease, by the server's clock.
+    /// The rest of its lease, by the server's clock.
     pub remaining: Duration,
     /// The token it was granted with; `None` for a mutex, whose string does not say.
     pub token: Option<FencingToken>,
@@ -101,7 +101,7 @@ pub struct HoldInfo {
 }
 
 impl HoldInfo {
-    /// Whether somebody holds the mutex who is no client of dlock, by the look of the id.
+    /// Whether the holder of the mutex is no client of dlock, judged by its id.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         !HoldId::is_one(&self.id)

@@ -39,7 +39,7 @@ pub trait World {
     fn spawn(&self, task: Task) -> u64;
     /// Ends a task.
     fn abort(&self, task: u64);
-    /// Wakes somebody when the clock of timers shows `at`, and names the timer.
+    /// Wakes a task when the clock of timers shows `at`, and names the timer.
     fn set_timer(&self, at: Duration, waker: &Waker) -> u64;
     /// Forgets a timer that may have fired.
     fn clear_timer(&self, timer: u64);
@@ -69,7 +69,7 @@ pub fn enter(world: Option<Rc<dyn World>>) -> Option<Rc<dyn World>> {
     WORLD.with(|slot| slot.replace(world))
 }
 
-/// The world of this thread. What is dropped after it was taken away finds none.
+/// The world of this thread. A value that is dropped after the end of the world finds none.
 fn world() -> Option<Rc<dyn World>> {
     WORLD.with(|slot| slot.borrow().clone())
 }

@@ -45,7 +45,7 @@ pub async fn run_blocking<T>(run: impl FnOnce() -> T) -> Option<T> {
     Some(run())
 }
 
-/// Nobody waits outside of tasks.
+/// Nothing waits outside of tasks.
 pub fn wait_at_most<F: Future>(_: Duration, _: F) -> Option<F::Output> {
     None
 }
@@ -144,7 +144,7 @@ impl<T: Send + 'static> JoinSet<T> {
     pub fn spawn(&mut self, task: impl Future<Output = T> + Send + 'static) -> AbortHandle {
         let sender = self.sender.clone();
         let handle = spawn(async move {
-            // Without a set there is nobody to tell.
+            // Without a set, no task waits for the result.
             drop(sender.send(task.await));
         });
         self.started.push(handle);

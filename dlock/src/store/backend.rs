@@ -73,8 +73,8 @@ impl Store {
         Ok(Self::Quorum(store))
     }
 
-    /// For how long a process that has given a mutex back at the end of its slice stays away from it, for those who poll:
-    /// they are in no line, so that nobody else lets them in. The process has had it for so long, from task to task.
+    /// For how long a process stays away from a mutex that it has released at the end of its slice, in which it held
+    /// the mutex for `held`. Programs that poll are in no queue, so this is their chance.
     pub(crate) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
         match self {
             Self::Memory(..) => None,
@@ -105,7 +105,7 @@ impl Store {
         matches!(self, Self::Memory(..))
     }
 
-    /// The same where they take none: without a future, in which there is room for all that Redis may need.
+    /// Carries out an operation that takes no time, without a future: that of a Redis store is large.
     pub(crate) fn call_at_once(&self, key: &LockKey, op: &Op) -> Option<Answer> {
         let Self::Memory(store, _) = self else {
             return None;

@@ -43,7 +43,7 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// With what was said besides the URL.
+    /// Adds the settings that are not in the URL.
     pub(super) fn trusting(self, besides: Trust) -> Result<Self, Error> {
         let invalid = |message: String| Err(Error::new(ErrorKind::InvalidConfig, message));
         let mut options = match self {
@@ -87,11 +87,11 @@ impl Endpoint {
     }
 }
 
-/// How many servers a quorum has: with fewer none may fail, and more help nobody.
+/// How many servers a quorum has: with fewer, none may fail; more do not make the lock safer.
 const FEWEST: usize = 3;
 const MOST: usize = 31;
 
-/// That of one URL.
+/// The site of one URL.
 pub(super) fn site(
     url: &str,
     prefix: &str,
@@ -110,7 +110,7 @@ pub(super) fn site(
     }
 }
 
-/// Those of a quorum.
+/// The sites of a quorum.
 pub(super) fn sites(
     urls: &[String],
     prefix: &str,
@@ -145,7 +145,7 @@ pub(super) fn sites(
     Ok(sites)
 }
 
-/// Whether nobody else can be there.
+/// Whether it is a memory store that no other client can use.
 fn is_own(url: &str) -> bool {
     matches!(Endpoint::parse(url), Ok(Endpoint::Memory(name)) if name.is_empty())
 }

@@ -13,7 +13,7 @@ pub(crate) enum Listening {
     Memory(Listener),
     /// On Redis.
     Redis(redis::Listening),
-    /// Members tell nobody: who waits asks again when it was told to.
+    /// Servers of a quorum send no wake-ups: a waiter polls again after the pause that the answer names.
     Quorum,
 }
 

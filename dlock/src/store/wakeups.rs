@@ -1,4 +1,4 @@
-//! Who of this client waits for a wake-up, by hold id.
+//! The waiters of this client, by hold id, and their wake-ups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,8 +44,9 @@ struct Heard {
     nonce: Nonce,
     /// The token of a grant, and who sent it.
     granted: Option<(ServerToken, Origin)>,
-    /// Whether something may have been missed. Then a grant that comes later is none: it may have been taken back because
-    /// the server saw nobody listen, and come through a replica of which it does not know who does.
+    /// Whether something may have been missed. Then a grant that comes later does not count: the server may have taken
+    /// it back because it saw no subscriber, and it may have come through a replica whose subscribers the server does
+    /// not see.
     missed: bool,
 }
 

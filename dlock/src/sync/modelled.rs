@@ -1,4 +1,4 @@
-//! The same from `shuttle`, and how models are run.
+//! Atomics and locks of `shuttle`, and how models are run.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -13,7 +13,7 @@ use crate::token::FencingToken;
 /// The span `acquire`: from the call to its end.
 pub(crate) struct AcquireTrace {
     span: Span,
-    /// Known while somebody listens.
+    /// Set while a subscriber records spans.
     began: Option<BootInstant>,
 }
 

@@ -171,7 +171,7 @@ pub(crate) struct Run {
     /// Leave the URL, with its password, in the environment of the command
     #[arg(long)]
     pub(crate) keep_url: bool,
-    /// Do not say that it waits, and for whom
+    /// Do not say that it waits, and for which holder
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// The command and its arguments

@@ -67,7 +67,7 @@ impl Locks {
     }
 }
 
-/// Looks again and again, until somebody has seen enough.
+/// Looks again and again, until the user ends it.
 async fn watch(common: &Common, args: &Inspect, locks: &Locks) -> Result<(), Failure> {
     let mut ticks = interval(args.interval.max(std::time::Duration::from_millis(10)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -120,7 +120,7 @@ fn show(common: &Common, args: &Inspect, found: &Look, draws: bool) -> io::Resul
     output::print(&picture)
 }
 
-/// What is written to a terminal by `draw`.
+/// The text that `draw` writes to a terminal.
 fn drawn(draw: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<String> {
     let mut out = Vec::new();
     draw(&mut out)?;

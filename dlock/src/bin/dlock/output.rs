@@ -1,4 +1,4 @@
-//! What is written, each in one piece: processes that write to one file do not interleave.
+//! Output. Each line is written in one piece, so processes that write to one file do not interleave.
 
 use std::io::{self, Write as _};
 

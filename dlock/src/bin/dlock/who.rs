@@ -1,4 +1,4 @@
-//! Who holds a lock, and who waits, in few words.
+//! The holders and the waiters of a lock, in few words.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(crate) fn longest(info: &LockInfo) -> Option<&HoldInfo> {
     info.holders.iter().max_by_key(|hold| hold.held_for)
 }
 
-/// Who has held a lock for longest, and how many more hold it.
+/// The client that has held the lock for longest, and how many more hold it.
 pub(crate) fn held_by(info: &LockInfo) -> String {
     let Some(hold) = longest(info) else {
         return String::new();
@@ -42,12 +42,12 @@ pub(crate) fn held_for(info: &LockInfo) -> String {
     longest(info).map_or_else(String::new, |hold| time(hold.held_for))
 }
 
-/// What is left of its lease.
+/// The rest of the lease of the client that has held it for longest.
 pub(crate) fn lease_left(info: &LockInfo) -> String {
     longest(info).map_or_else(String::new, |hold| short(hold.remaining))
 }
 
-/// How long somebody has waited, of those who are listed.
+/// The longest wait of the waiters that are listed.
 pub(crate) fn longest_wait(info: &LockInfo) -> String {
     let longest: Option<Duration> = info.waiters.iter().map(|waiter| waiter.waiting_for).max();
     longest.map_or_else(String::new, short)

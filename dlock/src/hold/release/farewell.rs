@@ -1,4 +1,4 @@
-//! What is not delivered yet: counting it, and seeing to it before a runtime or the process ends.
+//! Releases that are not delivered yet: counts them, and delivers them before a runtime or the process ends.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Farewell {
         Pending::new(&self.undelivered)
     }
 
-    /// What is queued is delivered before the runtime of this thread has ended; now, if there is none.
+    /// Queued releases are delivered before the runtime of this thread has ended; now, if the thread has no runtime.
     pub(super) fn see_off(self: &Arc<Self>) {
         match whereabouts() {
             Whereabouts::Own | Whereabouts::Ending => {}

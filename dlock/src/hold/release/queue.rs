@@ -114,7 +114,7 @@ impl Releases {
         });
     }
 
-    /// What is to be sent later, if `op` is sent now. (Not if the client has been shut down by then.)
+    /// The operations to send later, if `op` is sent now. (Not if the client has been shut down by then.)
     ///
     /// A hold that stays for a while ends by itself, without a message to waiters: so it is released just before. And a plain `SET`
     /// has no validity: a delayed duplicate of it may take a mutex for no client, which is released once none can arrive any more.

@@ -87,11 +87,11 @@ impl Renewals {
     pub(super) fn again(&self, hold: Arc<Hold>, due: BootInstant) {
         let mut queue = self.queue.lock();
         if self.stopped.load(Ordering::Relaxed) {
-            // It was not in the queue when that was emptied.
+            // The shutdown has emptied the queue while this hold was not in it.
             drop(queue);
             self.lose(&hold, LossReason::Shutdown);
         } else if !hold.is_released() {
-            // A lost one too: the gate has yet to hear of it.
+            // A lost hold, too: the gate does not know of the loss yet.
             queue.put(hold, due);
         }
     }

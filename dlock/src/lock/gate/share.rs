@@ -117,7 +117,7 @@ impl Share {
     /// [`release_in_place`](Self::release_in_place) without counting errors, because a drop counts none.
     pub(crate) async fn release_unasked(&mut self) {
         if !self.left {
-            // What is still owed then, the drop sees to.
+            // If the release is still due then, the drop queues it.
             let _ = self.give_back().await;
         }
     }

@@ -1,4 +1,4 @@
-//! What is recorded under one key.
+//! The record under one key.
 
 use super::lock::{Lock, Mutex};
 use super::post::Post;

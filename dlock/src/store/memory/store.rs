@@ -59,7 +59,7 @@ impl MemoryStore {
         self
     }
 
-    /// The store that everybody in this process finds under this name.
+    /// The store that all clients of this process find under this name.
     #[must_use]
     pub fn named(name: &str) -> Arc<Self> {
         named(name)
@@ -186,7 +186,7 @@ impl ServerClock for WallClock {
 
 static STORES: LazyLock<Mutex<HashMap<String, Weak<MemoryStore>>>> = LazyLock::new(Mutex::default);
 
-/// The store of this name; made at the first call, and again once everybody let go of it.
+/// The store of this name; made at the first call, and again after its last user has dropped it.
 pub(super) fn named(name: &str) -> Arc<MemoryStore> {
     let mut stores = STORES.lock();
     if let Some(store) = stores.get(name).and_then(Weak::upgrade) {

@@ -30,7 +30,7 @@ const SLACK: Duration = Duration::from_millis(1);
 /// How much longer a member may take that has granted the lock and is sent the token.
 const LONG_SLACK: Duration = Duration::from_millis(20);
 
-/// What is asked for.
+/// The lock and the mode that an attempt requests.
 #[derive(Debug, Clone)]
 pub(super) struct Want {
     pub(super) key: LockKey,
@@ -85,8 +85,8 @@ pub(super) struct Attempt {
     pub(super) tries: u32,
 }
 
-/// Asks all members that answer at once; or the one where attempts meet first, and the rest if it grants: attempts that
-/// ask everybody share the members out among them, and all have to withdraw.
+/// Sends to all members that answer at once. Under contention it asks one member first, the same for all clients, and
+/// the rest if that one grants: attempts that ask all members at once get some each, and all have to withdraw.
 pub(super) async fn attempt(
     quorum: &Arc<Quorum>,
     want: &Want,

@@ -17,7 +17,7 @@ use crate::tasks::Place;
 /// By how much one answer changes what is expected of the next.
 const WEIGHT: u64 = 8;
 
-/// What is known of a member's connections. A connection is fit if the server at its end has proved to be no other
+/// The state of a member's connections. A connection is fit if the server at its end has proved to be no other
 /// member's, and has not been silent since it answered last.
 #[derive(Debug, Default)]
 pub(super) struct Health {

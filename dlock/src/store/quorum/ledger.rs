@@ -84,7 +84,7 @@ impl Entry {
     }
 }
 
-/// The holds of this client, for as long as they may be recorded anywhere. What is to be sent is noted before it is.
+/// The holds of this client, for as long as they may be recorded anywhere. A request is noted before it is sent.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     entries: Mutex<HashMap<HoldId, Entry>>,

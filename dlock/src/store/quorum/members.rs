@@ -25,7 +25,7 @@ impl Members {
         Self(1 << member)
     }
 
-    /// Those of a number that `bits` has given.
+    /// The members of a number that `bits` has given.
     pub(super) fn from_bits(bits: u32) -> Self {
         Self(bits)
     }

@@ -215,7 +215,7 @@ impl RedisStore {
         &self.env.stats
     }
 
-    /// Ends the background tasks and closes the connections. What is under way gets its answer.
+    /// Ends the background tasks and closes the connections. Requests under way get their answers.
     #[expect(
         clippy::unused_async,
         reason = "stores on other servers may have to wait"

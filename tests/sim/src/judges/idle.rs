@@ -23,7 +23,7 @@ const EVERY: Nanos = 200 * MS;
 #[derive(Debug)]
 pub(super) struct Idle {
     /// Since when which processes have more of them in which lock than they have tasks there.
-    spare: BTreeMap<(usize, NodeId, ProcId), Nanos>,
+    spare: BTreeMap<(usize, NodeId, ProcId), Spare>,
     /// Since when which of them are there.
     seen: BTreeMap<(usize, NodeId, String), Nanos>,
     looked: Nanos,
@@ -45,6 +45,24 @@ pub(super) struct Idle {
     /// How much longer a hold may last if a script may have failed at its very last call: the void field of an only hold is
     /// there then, a plain release takes it for the hold, and that ends with its lease.
     half_done: Nanos,
+}
+
+/// Holds and places that a process should not have.
+#[derive(Debug)]
+struct Spare {
+    ids: Vec<String>,
+    since: Nanos,
+}
+
+impl Spare {
+    fn of(ids: &[&str], since: Nanos) -> Self {
+        let ids = ids.iter().map(|&id| id.to_owned()).collect();
+        Self { ids, since }
+    }
+
+    fn has_one_of(&self, ids: &[&str]) -> bool {
+        self.ids.iter().any(|id| ids.contains(&id.as_str()))
+    }
 }
 
 impl Idle {
@@ -182,7 +200,9 @@ impl Judges {
                     if users > 0 && had.long <= users {
                         continue;
                     }
-                    let since = spare.get(&(lock, node, of)).copied().unwrap_or(now);
+                    // Holds that came one after the other, each of which was released in time, may all be seen on their way.
+                    let since = spare.get(&(lock, node, of)).filter(|spare| spare.has_one_of(&had.all));
+                    let since = since.map_or(now, |spare| spare.since);
                     if now > since + under_way {
                         let story = format!(
                             "lock {lock} still has {:?}, but only {users} know of it",
@@ -190,7 +210,7 @@ impl Judges {
                         );
                         self.object("leftovers", now, story);
                     }
-                    idle.spare.insert((lock, node, of), since);
+                    idle.spare.insert((lock, node, of), Spare::of(&had.all, since));
                 }
             };
             if self.is_quorum() {

@@ -84,7 +84,7 @@ impl Child {
         Ok(status)
     }
 
-    /// Whether there is anybody left in the group of a command that has ended.
+    /// Whether a process is left in the group of a command that has ended.
     fn others_run(&self) -> bool {
         let Some(group) = self.pid else { return false };
         // Where dlock is the first process, those that lost their parents are its children.

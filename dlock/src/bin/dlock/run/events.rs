@@ -1,4 +1,4 @@
-//! What is told while a command runs.
+//! Messages to the user while a command runs.
 
 use dlock::__internals::plain;
 use dlock::{FencingToken, Kind, LockInfo};

@@ -28,7 +28,7 @@ macro_rules! acquire {
     };
 }
 
-/// What is the same for all guards.
+/// One expression for each kind of guard.
 macro_rules! each {
     ($held:expr, $guard:ident => $do:expr) => {
         match $held {

@@ -25,7 +25,7 @@ use held::Held;
 use signals::Signals;
 use supervise::{Limits, supervise};
 
-/// How long giving back may take when nobody waits for it any more.
+/// How long a release may take when the command has ended.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(common: &Common, mut args: Run) -> Result<Exit, Failure> {

@@ -46,7 +46,7 @@ pub(super) async fn supervise(
     let over = limits.over.map(|over| over - limits.notice);
     loop {
         let within = tokio::select! {
-            // Who was told to end is gone when all that it started is.
+            // A command that was told to end is gone when all the processes that it started are.
             status = child.ended(kill_at.is_some()) => return Ok(End { status: status?, lost }),
             came = signals.next() => {
                 child.forward(came);

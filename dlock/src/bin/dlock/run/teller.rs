@@ -37,7 +37,7 @@ impl Teller {
 
     pub(super) fn tell(&self, line: String) {
         if let Some(lines) = &self.lines {
-            // Nobody reads: there is nowhere to say so.
+            // If the reader is gone, the message has nowhere to go.
             let _ = lines.try_send(line);
         }
     }

@@ -8,12 +8,12 @@ use tokio::time::sleep;
 use super::events::Events;
 use crate::lock::Lock;
 
-/// Who waits no longer than this need not be told.
+/// A wait that is no longer than this is not reported.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How often to look whether others hold the lock by now.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Tells who holds the lock, and whenever that has changed, for as long as somebody waits for it.
+/// Reports the holders of the lock, and each change of them, for as long as the command waits.
 pub(super) async fn tell(lock: &Lock, events: &Events) -> Infallible {
     sleep(PATIENCE).await;
     let mut told: Option<Vec<String>> = None;

@@ -1,4 +1,4 @@
-//! What is shown.
+//! The locks that `dlock top` shows, and their order.
 
 use dlock::{Error, Mode};
 use serde_json::{Value, json};

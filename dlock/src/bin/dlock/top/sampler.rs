@@ -45,7 +45,7 @@ impl Sampler {
         }
     }
 
-    /// Goes on until nobody looks any more.
+    /// Goes on until the screen is closed.
     pub(super) async fn run(mut self, pictures: watch::Sender<Picture>) {
         let mut ticks = interval(self.interval / LOOKS);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -9,10 +9,10 @@ use super::model::Picture;
 use super::view::View;
 use crate::exit::Failure;
 
-/// How soon the reader of keys notices that nobody listens any more.
+/// How soon the reader of keys notices that the screen is closed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Shows pictures until somebody wants to leave.
+/// Shows pictures until the user leaves.
 pub(super) async fn show(
     place: String,
     pictures: &mut watch::Receiver<Picture>,

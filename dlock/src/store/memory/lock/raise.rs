@@ -35,7 +35,7 @@ impl Lock {
         if is_held { Reply::Done } else { Reply::Gone }
     }
 
-    /// What is remembered lasts as long by the server's clock as before.
+    /// Tombstones and the last token last as long by the server's clock as before.
     fn keep_in_step(&mut self, at: Moment, then: Moment) {
         self.shift_promises(then.offset - at.offset);
         self.offset = then.offset;

@@ -1,4 +1,4 @@
-//! What is recorded of a lock, and what time does to it.
+//! The record of a lock, and how time changes it.
 
 use std::collections::HashMap;
 use std::time::Duration;

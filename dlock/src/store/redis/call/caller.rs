@@ -137,8 +137,8 @@ impl Caller {
         }
     }
 
-    /// Does what an answer asks for besides. While there is a line at a mutex, its clients ask by the script, which knows of the
-    /// line: they do not take the free window of polling programs, nor pass waiters.
+    /// Acts on the hints that an answer carries. While a mutex has a queue, its clients use the script, which knows of
+    /// the queue: so they neither take the free window of polling programs nor pass waiters.
     pub(super) fn heed(self: &Arc<Self>, key: &LockKey, op: &Op, answer: &Value, form: Form) {
         if key.kind().is_mutex() {
             self.note_line(key, op, answer, form);

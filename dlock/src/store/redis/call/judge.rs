@@ -176,7 +176,7 @@ pub(super) struct Exchange {
     pub(super) asking: bool,
     pub(super) session: Session,
     pub(super) sent: Instant,
-    /// The same moment, from which a lease that it grants is counted.
+    /// When the request was sent, by the clock from which a lease that it grants is counted.
     pub(super) sent_at: BootInstant,
     pub(super) result: Result<Value, NoAnswer>,
 }

@@ -1,10 +1,11 @@
--- Undoes an acquire whatever became of it: gives the hold back, or leaves the line.
+-- Undoes an acquire in whatever state it is: releases the hold, or leaves the queue.
 --
 -- KEYS  lock (see common/record.lua)
--- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect in case it is still on its way
---       (0 = it is not), 3 how to publish (see acquire.lua)
--- Returns  1 a hold or a place was given up | {1, {channel, message, ...}} the same, and what is to be published
---          | 0 there was neither
+-- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect; 0 = it is not under way any more,
+--       3 how to publish (see acquire.lua)
+-- Returns  1 a hold was released or a queue position removed
+--          {1, {channel, message, ...}}  as 1, with the messages to publish
+--          0 there was neither
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
 local till, pub, owner, known = tonumber(ARGV[2]), ARGV[3], '', {}
@@ -24,7 +25,7 @@ local mine, place = live_hold(id), place_of(id)
 if till > 0 then bury(till) end
 if place then leave(place) end
 if mine then give_back(mine) elseif place then settle() end
--- What has found nothing leaves nothing behind: somebody else's only hold stays recorded as such.
+-- A script that has found nothing changes nothing: the only hold of another client keeps its short record.
 if giving or till > 0 then commit(true) end
 if not giving then call('HDEL', lock, '') end -- Only a master may say so.
 return giving and (notes and {1, notes} or 1) or 0

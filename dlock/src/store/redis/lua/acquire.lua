@@ -1,20 +1,20 @@
--- Takes the lock, or takes (or refreshes) a place in its line.
+-- Takes the lock, or takes (or refreshes) a position in its queue.
 --
 -- KEYS  lock (see lua/common)
 -- ARGV  1 '=<hold id>', 2 '<lease in ms + 1001>' to write without an owner, otherwise '<mode r | w> <lease in us>
 --         0 <owner>' (owner '' = this hold alone),
 --       3 '<valid until> <place lease> <ear> <nonce> <publish>': the server's time (16 digits) after which this
---         request has no effect any more; for how many us to keep a place in the line, 0 = take none; what
---         the waiter hears (see lua/common); what a grant by message repeats, - while nobody listens; how to publish
+--         request has no effect any more; for how many us to keep the queue position, 0 = take none; the waiter's
+--         subscription (see lua/common); what a grant by message repeats, - while it has none; how to publish
 --         (a letter, in capitals or small, and the length of the prefix, or nothing; see lua/common),
 --       4 lease in ms + 1001, how long the key lives after a grant, unless that is 2: each argument costs
 -- Returns  token          granted; asking again with the same id extends the lease; as text if it was free
 --          {2, retry_us, last token, now}  queued; look again after retry_us unless told earlier; a message
 --                         about this place carries a larger token; the lock's time
 --          {0, retry_us}  busy, not queued
---          {3}            would deadlock: a reader asks for write beside other readers; a place
---                         it has in the line stays its own until it abandons it
---          {4}            this acquire was abandoned, or its hold given back
+--          {3}            would deadlock: a reader asks for write beside other readers; a queue
+--                         position that it has stays its own until it abandons it
+--          {4}            this acquire was abandoned, or its hold released
 --          {5}            a piece of a long clean-up is done: ask again at once
 --          {6, now}       it came too late; the server's time
 local call = redis.call
@@ -23,7 +23,7 @@ local fields = call('HLEN', lock)
 local t = fields == 1 and call('HGET', lock, 't')
 local time = call('TIME')
 
--- Nobody holds or waits. What is text stays text: a conversion costs about as much as a command.
+-- No holds and no waiters. Texts are not converted to numbers: that costs about as much as a command.
 if fields <= 1 then
   local us = time[2]
   if #us < 6 then us = string.rep('0', 6 - #us) .. us end
@@ -39,7 +39,7 @@ if fields <= 1 then
   end
 end
 
--- A function of its own: the short way does not pay for its many variables.
+-- A function of its own: so its many variables cost the path above nothing.
 return (function()
 local id, mode, lease, owner = string.sub(argv[1], 2), string.match(argv[2], '^(%a) (%d+) 0 (.*)$')
 if not mode then mode, lease, owner = 'w', (argv[2] - 1001) * 1000, '' end
@@ -49,7 +49,7 @@ local values = call('HMGET', lock, unpack(names))
 local known = {['@'] = ''}
 for i = 1, 12 do known[names[i]] = values[i] or '' end
 
--- The lock is held by others for certain, or by readers whom one more joins: what the common files do, without their
+-- The lock is certainly held by others, or by readers that this one joins: the common files would do the same at a higher
 -- cost.
 local us = time[2]
 if #us < 6 then us = string.rep('0', 6 - #us) .. us end
@@ -111,7 +111,7 @@ if plain and h ~= '' and x ~= '' then
     end
   end
 end
--- Nobody holds or waits, but some requests must stay without effect. (More fields than those are void: for the long way.)
+-- No holds and no waiters, but tombstones. (A hash with more fields than those has void ones, which the common files remove.)
 local first, tail = string.match(known.z, '^(%d+) (%d+) ')
 if plain and first and h == '' and w == '' and r == '' and fields <= 4 + 2 * (tail - first) then
   local deadline = string.format('%d', at + lease)

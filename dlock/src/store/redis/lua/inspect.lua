@@ -4,9 +4,9 @@
 -- ARGV  1 how many holds, and how many waiters, to list at most
 -- Returns  {last token, holds, waiters, more holds, more waiters}
 --          holds    flat: id, mode, us left, token, us since then, owner ('' = the hold stands for itself), ...
---          waiters  flat, writers first, each line in order: id, mode, us left of the place, us since it was taken (0 if
---                   the clock has been set back further), ...
---          more     how many records were not looked at, of whom some may be over
+--          waiters  flat, writers first, each queue in order: id, mode, us left of the position, us since it was
+--                   taken (0 if the clock has been set back further), ...
+--          more     how many records were not read; some of them may have expired
 local call = redis.call
 local lock, id, owner, pub, known = KEYS[1], '', '', nil, {}
 local fields, time = call('HLEN', lock), call('TIME')

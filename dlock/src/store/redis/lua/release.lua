@@ -1,12 +1,12 @@
--- Gives a hold back and passes the lock on. Clients first try `HDEL <lock> =<hold id>`, which does the same if
--- it is the only hold, nobody waits, and there is nothing else to note.
+-- Releases a hold, and lets the next waiters in. Clients first try `HDEL <lock> =<hold id>`, which is enough if it is
+-- the only hold, the queue is empty, and no tombstone is due.
 --
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 in how many ms to forget the lock if that leaves it free ('' = when it expires anyway),
 --       3 until when (server's time) an acquire with this id must have no effect (0 = none is on its way), 4 how to
 --       publish (see acquire.lua)
--- Returns  1  released: until now nobody else could have got it, even if its lease is over
---          {1, {channel, message, ...}}  the same, and what is to be published
+-- Returns  1  released: until now no other client could have got the lock, even if its lease is over
+--          {1, {channel, message, ...}}  as 1, with the messages to publish
 --          0  no such hold: released before, or expired and cleared away
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
@@ -24,7 +24,7 @@ local function write(changes)
   end
 end
 
--- The only hold, and nobody waits.
+-- The only hold, and an empty queue.
 if alone and not h and till == 0 then
   call('HDEL', lock, '=' .. id)
   if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
@@ -83,8 +83,8 @@ if simple and w and not short[5] and string.sub(h, 1, 6) == '1 0 1 ' then
 end
 
 
--- Nobody waits, and none of the holds can have expired: one of several goes, or the only one. The last of the list gets
--- the number of one that goes.
+-- The queue is empty and no hold can have expired: one of several is removed, or the only one. The last of the list gets
+-- the number of the removed one.
 if simple and not (w or short[5] or short[9]) and #token == #short[1] and token > short[1] then
   local reads, writes, earliest = string.match(h, '^1 (%d+) (%d+) (%d+)$')
   local mode, k = string.match(mine, '^(%a) %d+ %d+ (%d+) $')

@@ -27,7 +27,7 @@ local time = call('TIME')
 local at, token, lease = time[1] * 1000000 + time[2], tonumber(short[1]), (ttl - 1001) * 1000
 local NOTED = 500000 -- As in common/record.lua.
 
--- The lock's time is the server's, and the key lives long enough or nobody else is there. The expiry first: it opens
+-- The lock's time is the server's, and the key lives long enough or this is the only hold. The expiry first: it opens
 -- a server that is out of memory.
 if not exactly and not ended and (not short[3] or short[3] == '') and at >= token then
   local deadline, changes = at + lease, nil

@@ -1,12 +1,12 @@
--- At the end of a local slice: lets the line in if anybody waits, otherwise carries on.
+-- At the end of a local slice: lets waiters in if there are any, otherwise extends the hold.
 --
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 lease in us, 3 the last token that the server named for this hold: if it has named another since,
---       this is a late copy, which must not release, 4 until when (server's time) an acquire with this id must have no
+--       this is a delayed duplicate, which must not release, 4 until when (server's time) an acquire with this id must have no
 --       effect if this releases (0 = none is on its way), 5 how to publish (see acquire.lua)
--- Returns  token  nobody waits: the hold goes on, extended, with a fresh token (a late copy: with the last one)
---          {2, {channel, message, ...}}  somebody waits, and perhaps what is to be published: a write hold has been released to them; a read hold stays
---                 until its readers leave, but must not be joined any more
+-- Returns  token  the queue is empty: the hold goes on, extended, with a fresh token (a delayed duplicate: the last one)
+--          {2, {channel, message, ...}}  there are waiters, and perhaps messages to publish. A write hold has been
+--                 released to them; a read hold stays until its readers leave, but must not be joined any more
 --          0      no such hold: released before, or expired
 local call = redis.call
 local lock, id, pub = KEYS[1], ARGV[1], ARGV[5]

@@ -30,7 +30,7 @@ pub(super) struct State {
     pub(super) waiting: VecDeque<Arc<Ticket>>,
     /// How many of those do not wait any more.
     pub(super) gone: usize,
-    /// While the server refuses everybody.
+    /// Present while the server refuses all requests.
     pub(super) refused: Option<Refused>,
     pub(super) round_trips: RoundTrips,
     pub(super) pace: Pace,
@@ -177,8 +177,8 @@ impl State {
 /// How long the server is left alone, at the least and at the most; for a tenth of the time that it has refused, in between.
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(500));
 
-/// The server refuses everybody, which it may do because it is too busy. One request at a time tries whether it still does;
-/// the longer it does, the more seldom.
+/// The server refuses all requests, perhaps because it is too busy. One request at a time tries whether it still does,
+/// less often the longer it does.
 pub(super) struct Refused {
     since: Instant,
     pub(super) next_try: Instant,

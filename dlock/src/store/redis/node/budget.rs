@@ -134,13 +134,13 @@ impl Budget {
         state.pace.next_look(now, usual, told, excess)
     }
 
-    /// When one of all those that want something may try again, while the server refuses everybody.
+    /// When one of the queued requests may try again, while the server refuses all of them.
     pub(crate) fn next_try(&self) -> Option<Instant> {
         let state = self.state.lock();
         state.refused.as_ref().map(|refused| refused.next_try)
     }
 
-    /// What the server says while it refuses everybody.
+    /// The error that the server answers with while it refuses all requests.
     pub(crate) fn refusal(&self) -> Option<ServerError> {
         let state = self.state.lock();
         state.refused.as_ref().map(|refused| refused.said.clone())

@@ -29,6 +29,9 @@ use super::tls::encrypt;
 /// How much later than planned a dial may get to run.
 const LATE: Duration = Duration::from_millis(100);
 
+/// The shortest limit of a pause between two tries.
+const SHORT: Duration = Duration::from_millis(20);
+
 /// The state of connecting.
 #[derive(Default)]
 pub(super) struct Dial {
@@ -80,6 +83,19 @@ pub(crate) enum DialFailure {
     Fatal(Error),
 }
 
+impl DialFailure {
+    /// The pause before the next try. A server that closes connections at once has no work with them, and holds may end before
+    /// a long pause does, if they are as short as the timeout suggests. A server that answers late has enough to do.
+    fn pause(&self, backoff: &mut Backoff, response_timeout: Duration) -> Duration {
+        match self {
+            Self::Trouble(Trouble::Io(_, error)) if error.is_connection_dropped() => {
+                backoff.pause_of_at_most((response_timeout / 2).max(SHORT))
+            }
+            _ => backoff.pause(),
+        }
+    }
+}
+
 impl From<Trouble> for DialFailure {
     fn from(trouble: Trouble) -> Self {
         Self::Trouble(trouble)
@@ -108,8 +124,9 @@ impl Dialing {
     pub(super) async fn run(mut self) {
         // Connecting, and what is asked of a new connection.
         let options = &self.node.env().options;
-        let mut backoff = Backoff::of_connect(options.response_timeout);
         let attempt = 2 * options.connect_timeout + options.slow_timeout();
+        let response_timeout = options.response_timeout;
+        let mut backoff = Backoff::of_connect();
         while !self.ended {
             self.update(|dial| {
                 dial.wanted = false;
@@ -121,7 +138,7 @@ impl Dialing {
             match self.try_once().await {
                 Ok(session) => return self.succeed(session),
                 Err(failed) => {
-                    let pause = backoff.pause();
+                    let pause = failed.pause(&mut backoff, response_timeout);
                     self.update(|dial| {
                         dial.failed = Some(failed);
                         dial.next_news = Some(Instant::now() + pause + LATE);

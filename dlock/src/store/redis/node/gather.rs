@@ -181,7 +181,7 @@ impl Parts {
 mod tests {
     use super::*;
 
-    /// What is handed on, part by part, of `replies` that come at once, if each pause lasts so long.
+    /// The parts that are handed on of `replies` that arrive at once, if each pause lasts so long.
     fn parts_of(replies: &str, under_way: usize, pause: Duration) -> Vec<String> {
         let mut now = Instant::now();
         let mut parts = Parts::default();

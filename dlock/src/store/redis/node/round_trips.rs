@@ -162,7 +162,7 @@ mod tests {
         }
         assert_eq!((near.limit(), far.limit()), (32, 32), "all were not needed");
         for _ in 0..1000 {
-            // Requests that nobody waited for until their answers came.
+            // Requests whose callers left before the answers came.
             far.waited(3 * MS, now, false);
         }
         for _ in 0..10_000 {

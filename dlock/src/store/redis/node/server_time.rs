@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(time.valid_until(at(7), SECOND), 1_003_000_000);
     }
 
-    /// What is noted of a request that was given up must not end before the request does.
+    /// A tombstone of a request that was given up must not end before the request does.
     #[test]
     fn no_request_is_valid_for_longer_than_is_noted() {
         let time = ServerTime::new();

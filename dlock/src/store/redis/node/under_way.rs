@@ -1,4 +1,4 @@
-//! What is under way on a connection: requests, and the reply that is being read.
+//! The requests that are under way on a connection, and the reply that is being read.
 
 use std::io;
 use std::sync::Arc;

@@ -15,9 +15,6 @@ use crate::store::redis::wire::{
 };
 use crate::trace::unheard;
 
-/// For how many times the response timeout a connection is kept that has live channels and does not answer.
-const PATIENCE: u32 = 3;
-
 /// How often in a row a server may say something unasked where an answer is due.
 const STRAYS: usize = 16;
 
@@ -166,14 +163,9 @@ impl Subscriber {
     }
 
     async fn ask(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
-        let timeout = self.pubsub.env.options.response_timeout;
-        // What is late is not lost, and neither is what hangs on this connection already.
-        let patience = if self.is_used() {
-            timeout * PATIENCE
-        } else {
-            timeout
-        };
-        let until = Instant::now() + patience;
+        // The server has just answered the login, so it is slow rather than silent: a client that connected again would only
+        // give it more to do. Meanwhile the waiters poll.
+        let until = Instant::now() + self.pubsub.env.options.slow_timeout();
         let answers = self
             .connection
             .request_replies(pipeline, count, until)

@@ -43,12 +43,11 @@ impl Worker {
 
     /// Connects when there is something to do, does it, and starts over when the connection ends.
     pub(super) async fn run(self) {
-        let begin = || Backoff::of_connect(self.pubsub.env.options.response_timeout);
-        let mut backoff = begin();
+        let mut backoff = Backoff::of_connect();
         while self.jobs.any().await {
             if let Some(subscriber) = Subscriber::open(&self.pubsub, &self.node).await {
                 if serve(&self.jobs, subscriber).await {
-                    backoff = begin();
+                    backoff = Backoff::of_connect();
                     continue;
                 }
             } else {
@@ -177,7 +176,7 @@ const LINGER: Duration = Duration::from_secs(5);
 /// How many channels may linger.
 const LINGERING: usize = 1000;
 
-/// What is to be done, found by a sweep.
+/// The names to subscribe and to unsubscribe, found by a sweep.
 #[derive(Default)]
 pub(super) struct Chores {
     pub(super) subscribe: Vec<(Name, Slot)>,

@@ -94,7 +94,7 @@ pub(crate) fn command(
     cmd
 }
 
-/// What is sent right before a request, so that no other request comes in between.
+/// A command that is sent right before a request, so that no other request comes in between.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Preface {
     /// Has this client hear of the request's outcome after others.
@@ -133,10 +133,11 @@ pub enum Keys {
 
 /// Appends what follows the script in `EVAL` and `EVALSHA`: the keys and the arguments.
 ///
-/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH`, `L` by `PUBLISH` in a cluster, where the number
-/// of subscribers is unknown, `R` and `N` by returning what is to be published by the first two, empty not at all. A small
-/// letter: on a single server, where a client has one channel for all locks. `valid_until` is the server's time in microseconds
-/// until which an acquire may take effect; for operations that end one, the latest such time of its duplicates.
+/// `publish` says how waiters are woken: `S` by `SPUBLISH`, `P` by `PUBLISH`, `L` by `PUBLISH` in a cluster, where the
+/// number of subscribers is unknown. `R` and `N` return the messages that the first two would publish. Empty wakes no
+/// waiter. A small letter stands for a single server, where a client has one channel for all locks. `valid_until` is
+/// the server's time in microseconds until which an acquire may take effect; for operations that end one, the latest
+/// such time of its duplicates.
 pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, valid_until: u64) {
     let publishing = Publishing(publish, key.prefix().len());
     name_keys(cmd, key, keys);
@@ -296,7 +297,8 @@ fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A number in sixteen digits, so that texts compare as the numbers do. Those of today have as many anyway.
+/// A number in sixteen digits, so that texts compare as the numbers do. The server's time has sixteen digits until the
+/// year 2286.
 struct Sixteen(u64);
 
 impl fmt::Display for Sixteen {

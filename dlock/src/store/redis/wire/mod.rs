@@ -1,6 +1,6 @@
-//! What is written to Redis and read from it: operations as commands and scripts, answers as replies, refusals, views
-//! and pushes. No other room makes commands or looks into answers; all rooms may call it, and carry both unread. It
-//! imports none of the other rooms but that of addresses, and knows neither connections nor settings.
+//! The language of Redis: operations as commands and scripts, answers as replies, refusals, views and pushes. No other
+//! room makes commands or looks into answers; all rooms may call it, and carry both unread. It imports none of the
+//! other rooms but that of addresses, and knows neither connections nor settings.
 //!
 //! `encode.rs` and `decode.rs` are the operations and their replies, `refusal.rs` reads `MOVED` and its like. What the
 //! scripts do is in `../lua`: one file for each operation on a read/write lock, in `lua/mutex` one for each on a mutex, and in

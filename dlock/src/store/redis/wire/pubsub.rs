@@ -151,7 +151,7 @@ impl Offer {
         sharded: true,
     };
 
-    /// What is left of it after this answer to [`try_publishing`]; whether that has still to be tried.
+    /// Narrows it by this answer to [`try_publishing`]. Returns whether that has to be tried again.
     pub(crate) fn narrow(&mut self, answer: &Value) -> bool {
         let Some(error) = refusal(answer).filter(|error| is_denied(error)) else {
             return false;

@@ -110,7 +110,7 @@ pub(crate) fn is_for_later(error: &ServerError) -> bool {
     matches!(error.code(), "ASK" | "TRYAGAIN") || LATER.contains(&error.code())
 }
 
-/// Whether the server refuses everybody at the moment, whatever the key.
+/// Whether the server refuses all clients at the moment, whatever the key.
 pub(crate) fn is_of_all(error: &ServerError) -> bool {
     match error.code() {
         "LOADING" | "BUSY" | "READONLY" | "MASTERDOWN" | "NOREPLICAS" | "MISCONF" => true,
@@ -132,7 +132,7 @@ const ALWAYS: &str =
 const SHARDED: &str = "+spublish +ssubscribe +sunsubscribe";
 const CLASSIC: &str = "+publish +subscribe +unsubscribe";
 
-/// What mutexes want besides.
+/// The commands that mutexes need in addition.
 const MUTEX: &str = "+set +get +getex +del";
 
 /// What they find their way in a cluster with.
@@ -147,7 +147,7 @@ pub(crate) struct Rule<'r> {
     pub(crate) sharded: bool,
     /// A mutex, whose key has no prefix.
     pub(crate) mutex: Option<&'r str>,
-    /// A command that not everybody needs.
+    /// A command that only some clients need.
     pub(crate) besides: Option<&'r str>,
 }
 

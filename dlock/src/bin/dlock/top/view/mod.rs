@@ -24,7 +24,7 @@ enum Order {
     Name,
 }
 
-/// What is on the screen.
+/// The contents of the screen.
 pub(super) struct View {
     place: String,
     picture: Picture,

@@ -97,7 +97,7 @@ impl Mutex {
         self.moments.times()
     }
 
-    /// What is kept beside the string.
+    /// The queue and the tokens, which are kept beside the string.
     pub(in crate::store::memory) fn beside(&self) -> &Lock {
         &self.beside
     }

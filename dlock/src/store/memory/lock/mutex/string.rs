@@ -72,7 +72,7 @@ impl Held {
         self.until.is_some_and(|until| real / 1000 > until)
     }
 
-    /// What is left of it, in µs.
+    /// The rest of its lease, in µs.
     pub(super) fn left(&self, real: u64) -> u64 {
         self.until.map_or(FOREVER, |until| {
             until.saturating_sub(real / 1000).saturating_mul(1000)

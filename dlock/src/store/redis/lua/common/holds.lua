@@ -52,7 +52,7 @@ local function live_hold(who)
   return {id = who, mode = mode, deadline = deadline, token = tonumber(token), k = tonumber(k), owner = of}
 end
 
--- At the end of a write phase everybody who reads and waits enters next.
+-- At the end of a write phase all waiting readers enter next.
 local function end_write_phase()
   if writes == 0 then R.phase = R.tail end
 end

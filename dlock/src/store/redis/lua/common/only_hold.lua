@@ -1,4 +1,4 @@
--- The short record of a lock that one hold has and nobody waits for, made into the long one.
+-- Turns the short record of a lock, which is enough for one hold and an empty queue, into the long one.
 -- Before it stand record.lua, commit.lua and holds.lua.
 
 -- Makes a list of the only hold, if there is one, and removes void fields that a script has left behind.

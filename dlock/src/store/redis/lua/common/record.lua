@@ -5,41 +5,41 @@
 --
 -- KEYS[1] lock: one hash is the whole lock, so that it moves, expires and is evicted as one.
 --   t        last token granted. The lock's time does not go back behind it
---   =<id>    the only hold, while nobody waits: '<mode> <us from t to its deadline> <us from t to the time noted last>
+--   =<id>    the only hold, while the queue is empty: '<mode> <us from t to its deadline> <us from t to the time noted last>
 --            <owner>'; its token is t. A write hold without owner as it was granted: '<ms from t to its deadline + 1001>'
--- The others are there while several hold, somebody waits, or a request must stay without effect:
+-- The others are there while there are several holds, waiters, or tombstones:
 --   h        '1 <reads> <writes> <earliest>': how many hold; before <earliest> none of them can have expired
 --   h<k>     the id of hold k: 1 to reads + writes, without holes
 --   +<id>    a hold: '<mode> <deadline> <token> <k> <owner>'; empty owner = the hold stands for itself
 --   @<owner> '<reads> <writes>': how many of them are an explicit owner's
 --   e        '<k> <earliest>': holds above k have been reviewed, and none of them ends before <earliest>
---   w        '1 <count> <head> <front> <tail>': the line of writers. Before <front> nobody waits who can hear
---   r        '1 <count> <head> <front> <tail> <phase> <told>': the line of readers. Those up to <phase> enter
---            before the next writer, those up to <told> know of it
+--   w        '1 <count> <head> <front> <tail>': the queue of writers. No waiter before <front> is subscribed
+--   r        '1 <count> <head> <front> <tail> <phase> <told>': the queue of readers. Readers up to <phase> enter
+--            before the next writer; readers up to <told> have been notified
 --   W<i>, R<i>  a waiter: '<id> <deadline> <readers before it> <ear> <nonce> <since> <owner>'. Ear: 0 not subscribed
---            yet, 1 hears SPUBLISH, 3 hears PUBLISH, 2 should have heard and has not: the place is kept, but holds
---            nobody up. It waits since then, which only who looks wants to know
---   ?<id>    the field of its place
+--            yet, 1 subscribed by SSUBSCRIBE, 3 by SUBSCRIBE, 2 should have received a message and has not: the
+--            position is kept, but blocks no other waiter. <since> is only for inspect.lua
+--   ?<id>    the field of its position
 --   x        until when the key is kept
---   n        a time that was noted when a hold was renewed or a place refreshed: the lock's time does not go back behind it
+--   n        a time that was noted when a hold was renewed or a position refreshed: the lock's time does not go back behind it
 --   o        how far the lock's time is ahead of the server's, since the server's clock was set back or a token came from
 --            a server whose clock is ahead; a second number is added to the deadlines of all holds, in h and e too
---   -<id>    until when (server's time) an acquire with this id that is still on its way has no effect, nor a renewal of
---            a hold that has been given its end
---   z, z<i>  '<head> <tail> <until when the first stands>' and '<until> <id>': those ids in their order. With them the only
---            hold is recorded as one of several
+--   -<id>    tombstone: until when (server's time) a delayed acquire with this id has no effect, nor a renewal of a hold
+--            that has been given its end
+--   z, z<i>  '<head> <tail> <until when the first stands>' and '<until> <id>': the tombstones in their order. Beside
+--            them the only hold has a long record
 -- An empty value is void: as good as absent. The 1 in h, w and r is the version of this record.
 -- Times are in us, and but for `-` and `z` the lock's: the server's, which goes on where it was if the clock is set
 -- back by more than a second, and waits for the clock if by less.
 --
--- One HSET commits a change: what goes is made void by it, and removed afterwards. Nobody is told before.
-local PIECE = 128 -- what is done to many holds or waiters is done to so many in one script
-local CLEAR = 64 -- waiters whose places are over and whom one script removes
-local FEW = 64 -- waiters that do not hear whom one script passes over
+-- One HSET commits a change: fields that go are made void by it, and removed afterwards. Messages are sent after it.
+local PIECE = 128 -- holds or waiters that one script changes at most
+local CLEAR = 64 -- waiters with expired positions that one script removes
+local FEW = 64 -- waiters without a subscription that one script passes over
 local FEW_HOLDS = 16 -- holds of readers that one script reviews so that the next ones are cheap
 local MEMORY, SLACK = 60000000, 10000000 -- us: a free lock is remembered so long; keys are kept for more than promised
 local STEP, NOTED = 1000000, 500000 -- us: for how long the lock's time stands still; how often a time is noted
-local KEPT, MOST = 10000000, 10000 -- us: for how long a place is kept after its end; how far from the end of the line
+local KEPT, MOST = 10000000, 10000 -- us: for how long a position is kept after its end; how far from the end of the queue
 local fmt, max, min, match = string.format, math.max, math.min, string.match
 
 local pending, order = {}, {}

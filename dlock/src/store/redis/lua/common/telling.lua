@@ -1,11 +1,11 @@
--- Telling waiters, and letting in whom the lock admits. Nothing is told before it is recorded.
+-- Notifies waiters, and lets in those that the lock admits. A change is recorded before its messages are sent.
 -- Before it stand record.lua, commit.lua, holds.lua and line.lua.
 
 local publish, trusted, ear_for, channel, notes = '', false, '', '', nil
 if pub and pub ~= '' then
   -- How, and the length of the prefix, behind which '~c' makes a key a channel:
-  -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only who listens at this node, 'R' and 'N' return what
-  -- is to be published, as the first two: while a slot is moving, its subscribers are still at the old node, and some servers
+  -- 'S' SPUBLISH, 'P' PUBLISH, 'L' PUBLISH in a cluster, which counts only subscribers of this node; 'R' and 'N' return the
+  -- messages that the first two would publish: while a slot is moving, its subscribers are still at the old node, and some servers
   -- let no script publish. A small letter: on a single server, where a client has one channel for all locks.
   local letter, prefix = match(pub, '^(%a)(%d+)$')
   local kind = string.upper(letter)
@@ -18,7 +18,7 @@ if pub and pub ~= '' then
 end
 
 local messages = 0
--- Whether the message was heard, as far as the server knows.
+-- Whether a subscriber received the message, as far as the server knows.
 local function told(waiter, message)
   if publish == '' then return false end
   messages = messages + 1
@@ -27,8 +27,8 @@ local function told(waiter, message)
     notes[#notes + 1], notes[#notes + 2] = to, message
     return false
   end
-  -- A replica must not repeat a grant: who still listens there, where the master was, would believe it although it is
-  -- taken back here, where nobody heard it.
+  -- A replica must not repeat a grant. A waiter that is still subscribed there, where the master was, would believe it,
+  -- although it is taken back here because no subscriber received it.
   if trusted then redis.set_repl(redis.REPL_NONE) end
   local heard = redis.pcall(publish, to, message)
   if trusted then redis.set_repl(redis.REPL_ALL) end
@@ -36,7 +36,7 @@ local function told(waiter, message)
 end
 
 local passed = 0
--- One who has subscribed and does not hear is passed over, but keeps the place.
+-- Passes over a waiter that has subscribed and receives nothing. It keeps its position.
 local function pass_over(waiter)
   if not trusted or waiter.ear ~= ear_for then return false end
   waiter.ear, passed = '2', passed + 1
@@ -44,8 +44,8 @@ local function pass_over(waiter)
   return true
 end
 
--- Tells readers up to the end of their phase that they may enter, each once, a piece at a time: those who enter
--- tell the next.
+-- Notifies readers up to the end of their phase that they may enter, each once, a piece at a time: readers that enter
+-- have the next piece notified.
 local function tell_readers()
   local reader = front(R)
   if not reader then return end
@@ -61,7 +61,7 @@ local function tell_readers()
   end
 end
 
--- Undoes a grant that nobody heard. Whether the next one may be asked.
+-- Undoes a grant that no subscriber received. Whether the next waiter may be tried.
 local function take_back(waiter)
   unhold(waiter.id, 'w', reads + writes, waiter.owner)
   W.count, W.head = W.count + 1, min(W.head, waiter.i)
@@ -72,8 +72,8 @@ local function take_back(waiter)
   return false
 end
 
--- Lets in those whom the lock admits now, and nobody else. Readers are told to look; a writer holds the lock from here
--- on, for as long as its place would have been kept: where the server knows who hears, the message is the grant.
+-- Lets in the waiters that the lock admits now. Readers are told to look; a writer holds the lock from here on, for as long
+-- as its position would have been kept: where the server knows its subscribers, the message is the grant.
 local function pass_on()
   for _ = 1, FEW do
     if writes > 0 or messages > PIECE then return end
@@ -104,8 +104,8 @@ local function pass_on()
   end
 end
 
--- Nobody holds, and yet somebody in the line keeps others out who ought to have heard of it: finds out whether they do.
--- Whether somebody was passed over.
+-- The lock is free, and yet a waiter that should have received a message keeps others out: sends it again, and passes over
+-- waiters without a subscriber. Whether a waiter was passed over.
 local function rouse()
   for _ = 1, FEW do
     local writer, reader = front(W), front(R)
@@ -123,7 +123,7 @@ local function rouse()
   return passed > 0
 end
 
--- After a hold or a place was given up: lets in whom that admits.
+-- After a hold or a position was given up: lets in the waiters that this admits.
 local function settle()
   giving = true
   if writes > 0 then review() else review_some(FEW_HOLDS) end
@@ -131,7 +131,7 @@ local function settle()
   pass_on()
 end
 
--- Takes a live hold away, and lets in whom that admits.
+-- Removes a live hold, and lets in the waiters that this admits.
 local function give_back(mine)
   unhold(mine.id, mine.mode, mine.k, mine.owner)
   if mine.mode == 'w' then end_write_phase() end

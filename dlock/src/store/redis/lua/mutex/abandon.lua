@@ -1,10 +1,11 @@
--- Undoes the acquire of a mutex whatever became of it: gives the hold back, or leaves the line.
+-- Undoes the acquire of a mutex in whatever state it is: releases the hold, or leaves the queue.
 --
 -- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out
--- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect in case it is still on its way
---       (0 = it is not), 3 how to publish (see acquire.lua)
--- Returns  1 a hold or a place was given up | {1, {channel, message, ...}} the same, and what is to be published
---          | 0 there was neither
+-- ARGV  1 hold id, 2 until when (server's time) the acquire must have no effect; 0 = it is not under way any more,
+--       3 how to publish (see acquire.lua)
+-- Returns  1 a hold was released or a queue position removed
+--          {1, {channel, message, ...}}  as 1, with the messages to publish
+--          0 there was neither
 local call = redis.call
 local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 if not lock or till == 0 and call('HLEN', lock) == 0 then

@@ -1,6 +1,6 @@
--- Takes a mutex, or takes (or refreshes) a place in its line.
+-- Takes a mutex, or takes (or refreshes) a position in its queue.
 --
--- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then there is no line, and who waits polls
+-- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then there is no queue, and waiters poll
 -- ARGV  1 hold id, 2 lease in ms, 3 as in acquire.lua, 4 '1' if the hold needs a token
 -- Returns  as acquire.lua does; the token of one that needs none may be any number
 local call = redis.call
@@ -23,7 +23,7 @@ if not lock then
   return {2, math.min(left, 20000), 0, us}
 end
 
--- What is read of the hash, at once. (A mutex has no readers and no other holds in it.)
+-- The fields of the hash that are read, in one command. (A mutex has no readers and no other holds in it.)
 local fields = {'t', 'w', 'x', 'o', 'z', '?' .. id, '-' .. id, 'q', 'p', 'b', 'g', 'n', 'h'}
 local owner, known = '', {r = '', e = '', ['@'] = '', ['+' .. id] = ''}
 local remembered = false
@@ -33,14 +33,14 @@ for i, value in ipairs(call('HMGET', lock, unpack(fields))) do
 end
 place_lease = tonumber(place_lease)
 
--- A free mutex without a line and a token, in fewer steps: the functions below take the server longer than the commands.
+-- A free mutex without a queue and a token, in fewer steps: the functions below take the server longer than the commands.
 if not remembered and not fenced and not call('GETEX', key) then
   if tonumber(valid) < us then return {6, us} end
   call('SET', key, id, 'PX', ARGV[2])
   return us
 end
 
--- Joins a line whose mutex was passed on to somebody else, as below, in fewer steps.
+-- Joins the queue of a mutex that was handed over to another client, as below, in fewer steps.
 if place_lease > 0 and known.g ~= '' and known['?' .. id] == '' and known['-' .. id] == ''
   and known.q .. known.o .. known.z == '' then
   local till, of = string.match(known.g, '^(%d+) (.*)$')
@@ -139,7 +139,7 @@ commit(known_place)
 mark()
 local retry = blocked - now
 if not first or first.id == id then
-  -- Nobody tells when others' holds end: the first in line looks, less often the longer the same one lasts.
+  -- No message says when the hold of another program ends: the first in the queue polls, less often the longer it lasts.
   if foreign then retry = min(retry, max(5000, min(100000, math.floor(seen_for / 10)))) end
   if free then retry = min(retry, GLANCE) end
 end

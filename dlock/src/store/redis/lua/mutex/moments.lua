@@ -1,4 +1,4 @@
--- When a mutex is left free for clients that know no line and poll, and whom it goes to otherwise.
+-- When a mutex is left free for programs that poll, and which waiter gets it otherwise.
 -- Before it stand string.lua and, of lua/common, line.lua and telling.lua.
 
 local function free_until()
@@ -6,7 +6,7 @@ local function free_until()
   return moment > real and moment <= real + FREE and moment or nil
 end
 
--- A hold of somebody who knows no line. Returns for how long its value has been there, as far as the line has seen.
+-- Notes a hold of another program. Returns for how long its value has been there, as far as clients of dlock have seen.
 local function note_foreign()
   local seen = string.sub(value, 1, 64)
   local first, of = match(get1('b') or '', '^%d+ (%d+) (.*)$')
@@ -16,13 +16,13 @@ local function note_foreign()
   return real - first
 end
 
--- For how long clients of dlock may pass the mutex on: as long again as others have not been seen.
+-- For how long clients of dlock may hand the mutex over without a free window: as long as other programs have been absent.
 local function apart()
   local seen = tonumber(match(get1('b') or '', '^%d+') or 0)
   return seen > 0 and seen <= real and max(APART_LEAST, min(real - seen, APART_MOST)) or APART_MOST
 end
 
--- The mutex is free: it goes to the first in line, or to nobody for a moment.
+-- The mutex is free: it goes to the first in the queue, or stays free for a window.
 local function serve()
   giving = true
   if value or free_until() then return end
@@ -33,7 +33,7 @@ local function serve()
   end
   local since, span = tonumber(get1('p') or real), apart()
   if get1('q') then
-    -- A plain `SET` has taken the last moment: it did not count, and the next one comes soon.
+    -- A plain `SET` has taken the last window: it did not count, and the next one comes soon.
     set('q', '')
     since = real - span + APART_LEAST
     set('p', fmt('%d', since))
@@ -44,5 +44,5 @@ local function serve()
   set('q', fmt('%d', real + FREE))
   set('p', fmt('%d', real + FREE))
   commit(true)
-  told(first, first.id) -- So that it looks when the moment is over.
+  told(first, first.id) -- So that it looks when the window is over.
 end

@@ -1,13 +1,13 @@
--- Gives a mutex back, and passes it on to the first in line.
+-- Releases a mutex, and hands it over to the first in the queue.
 --
--- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then nobody is told
+-- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then no waiter is notified
 -- ARGV  1 hold id, 2 how to publish (see acquire.lua), 3 until when (server's time) an acquire with this id must have no
 --       effect; left out if none is on its way
--- Returns  1 released | 2 the same, and others wait | {1 or 2, {channel, message, ...}}  the same, and what is to be published
+-- Returns  1 released | 2 released, and there are waiters | {1 or 2, {channel, message, ...}} with the messages to publish
 --          | 0 no such hold
 local call, match, max, min = redis.call, string.match, math.max, math.min
 local key, lock, id, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[3] or 0)
--- What is read of the hash, at once. (A mutex has no readers and no other holds in it.)
+-- The fields of the hash that are read, in one command. (A mutex has no readers and no other holds in it.)
 local fields = {'t', 'w', 'x', 'o', 'z', '?' .. id, '-' .. id, 'q', 'p', 'b', 'g', 'n', 'h'}
 local owner, known = '', {r = '', e = '', ['@'] = '', ['+' .. id] = ''}
 if lock then

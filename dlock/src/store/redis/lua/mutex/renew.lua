@@ -1,14 +1,14 @@
--- Extends a mutex' hold from now; shortens it only if that is asked for, by who has stopped to rely on it. Then notes stay,
--- by which copies that come later change nothing.
+-- Extends the hold of a mutex from now on. Shortens it only on request, by a client that does not rely on it any more. Then it
+-- writes a tombstone, so that delayed duplicates change nothing.
 --
--- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then nothing is noted
--- ARGV  1 hold id, 2 lease in ms, 3 '1' if the hold has a token, which is remembered for as long, 4 there if the lease is to
---       end just then: until when (server's time) an acquire with this id must have no effect (0 = none is on its way)
+-- KEYS  1 the mutex (see mutex/string.lua), 2 its hash, which may be left out: then no token is remembered
+-- ARGV  1 hold id, 2 lease in ms, 3 '1' if the hold has a token, which is remembered for as long, 4 given if the lease is to end
+--       then: until when (server's time) an acquire with this id must have no effect (0 = none is on its way)
 -- Returns  1 renewed | 0 lost: no such hold
 local call = redis.call
 local key, lock, id, span, till = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4] or '')
 local ends = lock and till
-local found = call('GETEX', key) -- A look that only a master allows.
+local found = call('GETEX', key) -- Only a master carries this out.
 if found ~= id and found ~= id .. '+' and not ends then return 0 end -- Marked or not: see mutex/string.lua.
 local noted, time, at = lock and call('HMGET', lock, 't', 'x', 'o', '-' .. id, 'n') or {}, nil, 0
 for i = 1, 5 do
