@@ -78,7 +78,7 @@ pub(super) async fn acquire(
                     // A grant may be from a server that has failed, to which the request was sent first.
                     listening.distrust();
                 }
-                let again = again(service.heartbeat(listening));
+                let again = again(service.heartbeat(listening, answered - asked));
                 let woken = pause(lock, wait, again, listening).await?;
                 untold = woken.is_none() && again < answered + retry;
                 if woken.is_some() {

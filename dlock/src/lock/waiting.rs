@@ -71,10 +71,11 @@ impl<'l> Service<'l> {
     }
 
     /// How long a waiter pauses that will be woken; `None` if nothing wakes it.
-    pub(super) fn heartbeat(&self, listening: &Listening) -> Option<Duration> {
+    pub(super) fn heartbeat(&self, listening: &Listening, took: Duration) -> Option<Duration> {
         if listening.is_told() {
             let since = self.first_taken.map(|since| since.elapsed());
-            Some((since.unwrap_or_default() / 2).clamp(HEARTBEAT, LONG_HEARTBEAT))
+            let usual = (since.unwrap_or_default() / 2).max(100 * took).clamp(HEARTBEAT, LONG_HEARTBEAT);
+            Some(usual.mul_f64((2.0 + 2.0 * random::f64()) / 3.0).min(LONG_HEARTBEAT))
         } else {
             listening.is_promising().then_some(HEARTBEAT)
         }
