@@ -16,6 +16,11 @@ use crate::token::ServerToken;
 /// delay it by no more than it has waited already.
 pub(super) const HEARTBEAT: Duration = Duration::from_millis(300);
 const LONG_HEARTBEAT: Duration = Duration::from_secs(1);
+/// How many round trips heartbeats are apart at least: a hundred waiters leave most of a slow server's time to hand-overs.
+const ROUND_TRIPS: u32 = 100;
+/// By what part heartbeats differ at most. Waits that outlast their first heartbeat cost the server a request more. If all
+/// heartbeats came at the same time, a fault could make all waits outlast it, and that request keep them as long for ever.
+const VARIED: f64 = 1.0 / 3.0;
 /// How often a waiter looks that no message wakes.
 const POLL: std::ops::Range<u64> = 5..40;
 
@@ -70,12 +75,17 @@ impl<'l> Service<'l> {
         }
     }
 
-    /// How long a waiter pauses that will be woken; `None` if nothing wakes it.
+    /// How long a waiter pauses that will be woken, if its last request `took` so long; `None` if nothing wakes it.
     pub(super) fn heartbeat(&self, listening: &Listening, took: Duration) -> Option<Duration> {
         if listening.is_told() {
-            let since = self.first_taken.map(|since| since.elapsed());
-            let usual = (since.unwrap_or_default() / 2).max(100 * took).clamp(HEARTBEAT, LONG_HEARTBEAT);
-            Some(usual.mul_f64((2.0 + 2.0 * random::f64()) / 3.0).min(LONG_HEARTBEAT))
+            let waited = self
+                .first_taken
+                .map_or(Duration::ZERO, |since| since.elapsed());
+            let usual = (waited / 2)
+                .max(ROUND_TRIPS * took)
+                .clamp(HEARTBEAT, LONG_HEARTBEAT);
+            let varied = usual.mul_f64(1.0 + (2.0 * random::f64() - 1.0) * VARIED);
+            Some(varied.min(LONG_HEARTBEAT))
         } else {
             listening.is_promising().then_some(HEARTBEAT)
         }

@@ -6,9 +6,11 @@ use super::Judges;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::{Fault, Patience, Plan};
 
-/// How often waiters look by themselves: at first, and then after half of what they have waited; less often if requests take
-/// longer than the quickest, twice as long for each of these; but once a second, or in four if requests take so much longer.
+/// How often waiters look by themselves: at first, and then after half of what they have waited, or after so many round trips;
+/// a third later at most. Less often if requests take longer than the quickest, twice as long for each of these; but once a
+/// second, or in four if requests take so much longer.
 const HEARTBEAT: Nanos = 300 * MS;
+const ROUND_TRIPS: Nanos = 100;
 const DOUBLED: Nanos = 2 * MS;
 const LONGEST: Nanos = SECOND;
 const SLOW: Nanos = 25 * MS;
@@ -57,7 +59,9 @@ pub(super) struct Waits {
     free: Vec<Free>,
     /// By how much longer requests may take than the quickest.
     longer: Nanos,
-    /// What is added to a heartbeat for a hand-over, and besides for a mutex.
+    /// How long requests take.
+    trip: Nanos,
+    /// What is added to a heartbeat for a hand-over, and for a mutex in addition.
     hand_over: Nanos,
     more: Nanos,
 }
@@ -93,6 +97,7 @@ impl Waits {
             free: vec![Free::default(); locks],
             more: MOMENT + place_left(plan),
             longer: longer(plan),
+            trip,
             hand_over: HEARTBEAT / 50 + 20 * MS + 10 * trip + lost + busy(plan),
         }
     }
@@ -106,7 +111,8 @@ impl Waits {
 
     /// How long a lock may be free for a waiter that has waited for so long by then.
     fn limit(&self, waited: Nanos, remembered: Nanos) -> Nanos {
-        let usual = HEARTBEAT.max(waited / 2);
+        let trips = ROUND_TRIPS * (self.trip + self.longer);
+        let usual = HEARTBEAT.max(waited / 2).max(trips.min(LONGEST)) * 4 / 3;
         let longest = LONGEST + LONGEST * self.longer.max(remembered) / SLOW;
         (usual + usual * self.longer / DOUBLED).min(longest.min(SLOWEST)) + self.hand_over
     }
