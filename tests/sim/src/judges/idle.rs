@@ -201,7 +201,9 @@ impl Judges {
                         continue;
                     }
                     // Holds that came one after the other, each of which was released in time, may all be seen on their way.
-                    let since = spare.get(&(lock, node, of)).filter(|spare| spare.has_one_of(&had.all));
+                    let since = spare
+                        .get(&(lock, node, of))
+                        .filter(|spare| spare.has_one_of(&had.all));
                     let since = since.map_or(now, |spare| spare.since);
                     if now > since + under_way {
                         let story = format!(
@@ -210,7 +212,8 @@ impl Judges {
                         );
                         self.object("leftovers", now, story);
                     }
-                    idle.spare.insert((lock, node, of), Spare::of(&had.all, since));
+                    idle.spare
+                        .insert((lock, node, of), Spare::of(&had.all, since));
                 }
             };
             if self.is_quorum() {
