@@ -31,7 +31,7 @@ pub async fn stores() -> [String; 2] {
     [memory, shared_cluster().await.url()]
 }
 
-/// Waits until nobody holds the lock and nobody waits for it.
+/// Waits until the lock has neither holders nor waiters.
 pub async fn wait_free(lock: &RwLock) {
     wait_until(SOON, "the lock is free", || async {
         let info = lock.inspect().await.expect("the lock can be inspected");

@@ -56,7 +56,7 @@ impl ProxiedLock {
         self.witness.inspect().await.expect("answered")
     }
 
-    /// Panics unless nobody holds the lock or waits for it, and it can be taken.
+    /// Panics unless the lock has neither holders nor waiters, and can be taken.
     pub async fn assert_free(&self) {
         let state = self.state().await;
         assert!(

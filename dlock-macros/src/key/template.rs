@@ -4,6 +4,9 @@ use syn::LitStr;
 
 use super::Capture;
 
+/// The longest name of a lock: `MAX_NAME_BYTES` of the library.
+const LONGEST: usize = 512;
+
 /// A key template, taken apart.
 pub(crate) struct Template {
     /// As written; also the label of the lock's metrics.
@@ -56,6 +59,11 @@ impl Template {
         }
         format.push_str(rest);
         plain.push_str(rest);
+        if plain.len() - captures.len() * CAPTURED.len_utf8() > LONGEST {
+            return Err(fault(
+                "this key is longer than 512 bytes; use an id or a hash of the long part",
+            ));
+        }
         if let Some(why) = broken_tag(&plain) {
             return Err(fault(why));
         }

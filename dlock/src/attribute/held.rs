@@ -4,6 +4,7 @@ use std::fmt;
 use std::iter::successors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -111,6 +112,15 @@ impl Held {
     #[must_use]
     pub fn key(&self) -> &LockKey {
         &self.own().hold.key
+    }
+
+    /// How long this process may still rely on the lock if no renewal succeeds; zero if it is held no longer.
+    #[must_use]
+    pub fn lease_left(&self) -> Duration {
+        if self.is_over() {
+            return Duration::ZERO;
+        }
+        self.own().hold.lease_left()
     }
 
     /// Whether the lock is held no longer: the lease is gone, or the function has returned. Reads a

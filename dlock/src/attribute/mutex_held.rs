@@ -1,6 +1,7 @@
 //! The plain mutex that the running function holds.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::Held;
 use crate::{Error, LockKey};
@@ -21,6 +22,12 @@ impl MutexHeld {
     #[must_use]
     pub fn key(&self) -> &LockKey {
         self.0.key()
+    }
+
+    /// How long this process may still rely on the mutex if no renewal succeeds; zero if it is held no longer.
+    #[must_use]
+    pub fn lease_left(&self) -> Duration {
+        self.0.lease_left()
     }
 
     /// Whether the mutex is no longer held: the lease has ended, or the function has returned. Reads the clock and sends no

@@ -1,5 +1,7 @@
 //! Guards whose release blocks.
 
+use std::time::Duration;
+
 use crate::{Client, Error, FencingToken, LockKey};
 
 macro_rules! guard {
@@ -25,6 +27,12 @@ macro_rules! guard {
             #[must_use]
             pub fn key(&self) -> &LockKey {
                 self.guard.key()
+            }
+
+            /// How long this process may still rely on the hold if no renewal succeeds; zero if it is lost.
+            #[must_use]
+            pub fn lease_left(&self) -> Duration {
+                self.guard.lease_left()
             }
 
             /// Whether the hold is lost. Reads the clock.

@@ -154,8 +154,9 @@ impl Error {
         Self::new(
             ErrorKind::Timeout(Step::Wait),
             format!(
-                "lock `{name}` was not free within {}: other tasks of this process hold it, or wait ahead of this one; wait \
-                 longer, or find the holder with `inspect`",
+                "lock `{name}` was not free within {}: tasks of this process hold it, or wait ahead of this one; wait longer, or \
+                 find the holder with `inspect`. A task that holds it already waits for itself; locks of one \
+                 `owner` do not",
                 Written(waited)
             ),
         )

@@ -29,13 +29,14 @@ impl Endpoint {
                 "the URL has no scheme; write `redis://host:port` or `memory://`".to_owned(),
             );
         };
-        match scheme {
+        let scheme = scheme.to_ascii_lowercase();
+        match scheme.as_str() {
             "memory" => Ok(Self::Memory(rest.to_owned())),
             "redis" | "rediss" | "valkey" | "valkeys" => {
-                read_url(scheme, rest).map(|options| Self::Redis(Box::new(options)))
+                read_url(&scheme, rest).map(|options| Self::Redis(Box::new(options)))
             }
             other => invalid(format!(
-                "unknown URL scheme `{}://`; use `redis://`, `rediss://` (TLS) or `memory://`",
+                "unknown URL scheme `{}://`; use `redis://` or `valkey://`, with TLS `rediss://` or `valkeys://`, or `memory://`",
                 other.chars().take(20).collect::<String>()
             )),
         }
@@ -181,6 +182,7 @@ mod tests {
             "redis://a:7000,b",
             "redis://a:7000,redis://b:6379",
             "valkey://a:7000,b/",
+            "REDIS://a:7000,b",
         ] {
             assert_eq!(redis(url).seeds, two, "{url}");
         }

@@ -7,7 +7,7 @@ use std::{process::ExitCode, time::Duration};
 use dlock::{Client, Error, WriteGuard, blocking};
 use tokio::runtime::{Builder, Runtime};
 
-/// Nobody waits for so long.
+/// Longer than any test waits.
 const LEASE: Duration = Duration::from_secs(600);
 
 fn main() -> ExitCode {
@@ -122,7 +122,7 @@ async fn cancel(url: &str, prefix: &str) -> Result<(), Error> {
     let client = client(url, prefix).await?;
     let lock = client.rw_lock("one")?;
     let mut asking = Box::pin(lock.write());
-    // Once it has been sent, nobody waits for the answer.
+    // Once it has been sent, no task waits for the answer.
     let asked = tokio::time::timeout(Duration::ZERO, &mut asking).await;
     drop(asked);
     drop(asking);

@@ -1,4 +1,4 @@
-//! Who has which role and which slots at the start.
+//! The role and the slots of each node at the start.
 
 use std::fmt::Write as _;
 

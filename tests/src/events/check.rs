@@ -5,8 +5,9 @@ use super::{
     hold::{End, Hold, holds},
 };
 
-/// Checks, for each lock in the log, that no writer's interval overlaps another interval, that no token was given
-/// twice, and that tokens increase from whoever precedes a writer to the writer, and from it to whoever follows.
+/// Checks, for each lock in the log, that no writer's interval overlaps another interval and that no token was given
+/// twice. A writer's token has to be larger than those of the holders before it, and smaller than those of the holders
+/// after it.
 ///
 /// Readers are not compared with each other: they log their entries in any order, and those of one process may share
 /// a hold and its token.

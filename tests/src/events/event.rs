@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 pub enum Mode {
     /// Shared with other readers.
     Read,
-    /// Shared with nobody.
+    /// Not shared.
     Write,
 }
 

@@ -9,9 +9,9 @@ pub enum Violation {
     Overlap {
         /// The lock.
         key: String,
-        /// Who was in.
+        /// The holder at that time.
         first: String,
-        /// Who came in too.
+        /// The holder that came in, too.
         second: String,
     },
     /// A hold's token is not larger than that of an earlier hold that it excludes or that excluded it.

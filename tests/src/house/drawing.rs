@@ -21,7 +21,7 @@ pub fn drawing(table: &Table) -> String {
     };
     let mut reached: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); floor + 1];
     for room in (0..floor).rev() {
-        // What is further down has been looked at already.
+        // Modules further down have been looked at already.
         for next in below(room) {
             let further = reached[next].clone();
             reached[room].extend(further);

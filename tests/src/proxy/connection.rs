@@ -151,7 +151,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Goes by the rules of who has logged in; true if those let nobody in.
+    /// Goes by the rules of who has logged in; true if those refuse connections.
     fn is_refused(&self) -> bool {
         let user = self.dialogue().take_user();
         let Some(own) = user.and_then(|user| self.users.find(&user)) else {

@@ -43,7 +43,7 @@ impl Dialogue {
         self.replicates
     }
 
-    /// Who has just logged in, if anybody has.
+    /// The user that has just logged in, if there is one.
     pub(crate) fn take_user(&mut self) -> Option<Vec<u8>> {
         self.user.take()
     }
@@ -164,7 +164,7 @@ impl Dialogue {
     }
 }
 
-/// Whom a request logs in: `AUTH user password`, or `HELLO 3 AUTH user password`.
+/// The user that a request logs in: `AUTH user password`, or `HELLO 3 AUTH user password`.
 fn user<'w>(name: &[u8], words: &[&'w [u8]]) -> Option<&'w [u8]> {
     match (name, words) {
         (b"auth", [_, user, _]) => Some(user),

@@ -74,7 +74,7 @@ impl Faults {
         answers
     }
 
-    /// The next `times` requests that contain `pattern` do not reach the server, and nobody learns of it: their
+    /// The next `times` requests that contain `pattern` do not reach the server, and neither side learns of it: their
     /// connections stay open, and nothing passes any more, either way.
     pub fn mute_request(&self, pattern: impl Into<Pattern>, times: usize) {
         self.rules.add_cut(Cut::Mute, pattern.into(), times);

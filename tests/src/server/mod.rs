@@ -147,7 +147,7 @@ impl RedisServer {
         )?)
     }
 
-    /// The channels that somebody listens to, of whichever kind.
+    /// The channels that have subscribers, of either kind.
     pub async fn channels(&self) -> Vec<String> {
         let mut channels: Vec<String> = self.query(&["PUBSUB", "CHANNELS"]).await;
         if sharded_channels() {

@@ -14,7 +14,7 @@ pub(crate) fn version() -> (u32, u32) {
         let output = Command::new(program()).arg("--version").output();
         let text = match output {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
-            // Whoever starts a server says why that fails.
+            // If no server can be started, the test that starts it says why.
             Err(_) => return (0, 0),
         };
         parse(&text).unwrap_or_else(|| panic!("no version in {text:?}"))

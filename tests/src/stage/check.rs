@@ -25,7 +25,7 @@ pub(super) struct Index {
     pub(super) places: BTreeMap<String, String>,
     /// The only hold, and how long after its token a time was noted.
     pub(super) sole: Vec<(String, (RecordedHold, u64))>,
-    /// What is to be added to all deadlines of holds.
+    /// The number that is added to all deadlines of holds.
     pub(super) shift: u64,
     /// The first and the last tombstone, and until when the first stands.
     pub(super) tombs: Option<[u64; 3]>,

@@ -39,7 +39,7 @@ pub struct Stage {
 pub struct Scene<'a> {
     /// The lock.
     pub key: &'a LockKey,
-    /// What is done to it.
+    /// The operations on it.
     pub op: &'a Op,
     /// Until when the request is valid.
     pub valid_until: u64,

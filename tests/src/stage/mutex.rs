@@ -1,4 +1,4 @@
-//! What is recorded of a mutex: its string, and the hash beside it.
+//! The record of a mutex: its string, and the hash beside it.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub struct Moments {
     pub until: Option<u64>,
     /// Since when there was none.
     pub since: Option<u64>,
-    /// When somebody who knows no line was last seen to have it.
+    /// When another program was last seen to hold it.
     pub seen: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ pub struct MutexRecord {
     pub noted_held: bool,
     /// When others may come.
     pub moments: Moments,
-    /// To whom it was passed on, and until when.
+    /// The hold that it was handed over to, and until when.
     pub passed_on: Option<(String, u64)>,
 }
 

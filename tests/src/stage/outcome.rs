@@ -31,7 +31,7 @@ pub struct Told {
     pub channel: String,
     /// What it says.
     pub message: Message,
-    /// Whether anybody heard it.
+    /// Whether a subscriber received it.
     pub heard: bool,
     /// The listed hold of the one it is for, at that moment; empty if there was none.
     pub record: String,

@@ -62,7 +62,7 @@ pub struct Line {
     pub numbers: Option<[u64; 4]>,
     /// Readers: the end of the phase, and of those who know of it.
     pub phase: [u64; 2],
-    /// Who waits, by number.
+    /// The waiters, by number.
     pub places: BTreeMap<u64, Place>,
 }
 
@@ -129,7 +129,7 @@ impl Record {
         (time + self.offset).max(self.last).max(self.noted)
     }
 
-    /// Who holds the lock at a moment of its time.
+    /// The holders of the lock at a moment of its time.
     pub fn live(&self, now: u64) -> impl Iterator<Item = (&String, &RecordedHold)> {
         self.holds
             .iter()

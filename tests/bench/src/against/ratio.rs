@@ -16,7 +16,7 @@ const NOT_SLOWER: f64 = 0.95;
 /// Waits in ms that are shorter than any round trip: the process let somebody in by itself, at once.
 const NO_WAIT: f64 = 0.02;
 
-/// What is better, and whether a difference means anything.
+/// The better direction, and whether a difference means anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sense {
     MoreIsBetter,
@@ -47,7 +47,7 @@ impl Sense {
     }
 }
 
-/// The same number of both builds, over all pairs.
+/// One number of both builds, over all pairs.
 #[derive(Debug)]
 pub(super) struct Ratio {
     /// What was measured; its value means nothing.

@@ -1,4 +1,4 @@
-//! Who runs on which processor.
+//! The processors that each process runs on.
 
 use std::fs;
 

@@ -66,7 +66,7 @@ impl Timer {
                     Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => {
                         if let Some(Reverse(request)) = waiting.pop() {
-                            // Whoever waited may have gone.
+                            // The waiter may have gone.
                             let _ = request.done.send(());
                         }
                     }

@@ -117,7 +117,7 @@ impl Kind {
         Self::Distkit,
     ];
 
-    /// Those that wait for a lock, which the floor cannot.
+    /// The systems that can wait for a lock, unlike the floor.
     pub(crate) const LOCKS: [Self; 7] = [
         Self::Dlock,
         Self::DlockMutex,
@@ -128,22 +128,22 @@ impl Kind {
         Self::Distkit,
     ];
 
-    /// Those that are measured.
+    /// The systems that are measured.
     pub(crate) const OURS: [Self; 2] = [Self::Dlock, Self::DlockMutex];
 
-    /// Those that have a read/write lock.
+    /// The systems that have a read/write lock.
     pub(crate) const READ_WRITE: [Self; 4] =
         [Self::Dlock, Self::Rlock, Self::RdsLock, Self::Distkit];
 
-    /// Those that poll without a line, so that whoever releases is the first to ask again. (`distkit` polls too, but
-    /// its writers queue.)
+    /// The systems that poll without a queue, so that the client that releases is the first to ask again. (`distkit`
+    /// polls too, but its writers queue.)
     pub(crate) const BARGING: [Self; 4] =
         [Self::Rslock, Self::RedisLock, Self::Rlock, Self::RdsLock];
 
-    /// Those that take a lock on most of several servers.
+    /// The systems that take a lock on most of several servers.
     pub(crate) const QUORUM: [Self; 3] = [Self::Dlock, Self::DlockMutex, Self::Rslock];
 
-    /// Those that work on a Redis Cluster.
+    /// The systems that work on a Redis Cluster.
     pub(crate) const CLUSTER: [Self; 6] = [
         Self::Empty,
         Self::Raw,

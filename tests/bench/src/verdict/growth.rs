@@ -35,7 +35,7 @@ impl Verdicts<'_> {
                 .into_iter()
                 .filter_map(|(n, column)| Some((n, cost(column)?)))
                 .collect();
-            // What is listed grows until the list is full.
+            // A list grows until it is full.
             let from = if *operation == LISTS { FULL } else { 1 };
             let few = costs.iter().copied().find(|(n, _)| *n >= from);
             if let (Some((few, before)), Some((most, after))) = (few, costs.last().copied())

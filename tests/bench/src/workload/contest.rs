@@ -44,7 +44,7 @@ impl Contest<'_> {
         self.kind.key(self.workload, "hot")
     }
 
-    /// What is told to each process, beside the workload and the servers.
+    /// The arguments of each process, beside the workload and the servers.
     pub(super) fn numbers(&self) -> [String; 7] {
         let as_shipped = u8::from(self.polling == Polling::AsShipped);
         [

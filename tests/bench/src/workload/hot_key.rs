@@ -11,7 +11,7 @@ use crate::{
 };
 
 const HOLD: Duration = Duration::from_millis(1);
-/// How long somebody acquires alone at least, to be compared with.
+/// The shortest time in which one client acquires alone, to be compared with.
 const SHORTEST: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {

@@ -17,7 +17,7 @@ use crate::{
 const LEASE: Duration = Duration::from_secs(3);
 /// How often the subscriptions are counted.
 const LOOK: Duration = Duration::from_millis(20);
-/// After so long nobody waits for that any more.
+/// After so long the workload is given up.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The most acquires of the holder at a time.
 const TASKS: usize = 64;

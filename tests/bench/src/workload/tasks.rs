@@ -46,7 +46,7 @@ async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
     add("most of a task", "1", shares.max());
     site.flush().await;
 
-    // The same crowd, and another process that wants the key now and then.
+    // The tasks of one process, and another process that wants the key now and then.
     let contest = Contest {
         kind,
         polling: Polling::Tuned,

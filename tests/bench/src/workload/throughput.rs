@@ -55,7 +55,7 @@ async fn load<S: System>(kind: Kind, setup: &Setup, tasks: usize, duration: Dura
         let (system, keys) = (system.clone(), Arc::clone(&keys));
         running.spawn(async move {
             let mut pairs = 0;
-            // Keys of its own, so that nobody meets.
+            // Keys of its own, so that no two tasks meet.
             for key in keys.iter().skip(task).step_by(tasks).cycle() {
                 if start.elapsed() >= duration {
                     break;

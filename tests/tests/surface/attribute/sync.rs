@@ -69,8 +69,10 @@ async fn a_blocking_client_works_inside_any_runtime() {
 fn outlives_its_lease(client: &blocking::Client) -> Result<ErrorKind, Error> {
     // A thread cannot be stopped: it has to look.
     while !lock.is_lost() {
+        assert!(lock.lease_left() <= Duration::from_millis(200));
         std::thread::yield_now();
     }
+    assert_eq!(lock.lease_left(), Duration::ZERO);
     Ok(lock.check().expect_err("lost").kind())
 }
 

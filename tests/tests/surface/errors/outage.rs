@@ -37,6 +37,33 @@ pub(crate) async fn no_wait_says_that_others_hold(client: &Client, names: &[&str
 }
 
 #[tokio::test]
+async fn a_task_that_locks_twice_is_told_that_it_waits_for_itself() {
+    let client = connect("memory://", "dlock").await;
+    for mode in ["read", "write"] {
+        let lock = client.rw_lock(mode).expect("a good name");
+        let _held = lock.write().await.expect("free");
+        let error = match mode {
+            "read" => error_of(lock.read_timeout(SHORT)).await,
+            _ => error_of(lock.write_timeout(SHORT)).await,
+        };
+        let words = [
+            "tasks of this process hold it",
+            "waits for itself",
+            "`owner`",
+        ];
+        assert_says(&error, ErrorKind::Timeout(Step::Wait), &words);
+    }
+    let mutex = client.mutex("one").expect("a good name");
+    let _held = mutex.lock().await.expect("free");
+    let error = error_of(mutex.lock_timeout(SHORT)).await;
+    assert_says(
+        &error,
+        ErrorKind::Timeout(Step::Wait),
+        &["waits for itself"],
+    );
+}
+
+#[tokio::test]
 async fn a_cluster_that_goes_down_while_callers_wait() {
     let down = Arc::new(AtomicBool::new(false));
     let is_down = Arc::clone(&down);

@@ -1,4 +1,4 @@
-//! What is asked of the server: operations and commands, made here and nowhere else in this workload.
+//! The requests to the server: operations and commands, made here and nowhere else in this workload.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},

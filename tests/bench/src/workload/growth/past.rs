@@ -15,7 +15,7 @@ use super::{
 };
 use crate::measure::Samples;
 
-/// The lease of holds that nobody releases.
+/// The lease of holds that are not released.
 const SHORT: Duration = Duration::from_millis(200);
 
 /// How many holds an acquire looks at whose leases may have ended (`FEW_HOLDS` of `common/record.lua`).
@@ -55,7 +55,7 @@ async fn after_leases(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)>
     let brief = (0..n).map(|_| ask::attempt(ask::id(), Read, SHORT));
     link.run(&brief.collect::<Vec<_>>()).await;
     tokio::time::sleep(SHORT * 2).await;
-    // Whoever comes takes a few of them away.
+    // Each newcomer removes a few of them.
     for _ in 0..=n / REVIEWED {
         let id = ask::id();
         link.run(&[ask::attempt(id.clone(), Read, LASTING), ask::release(id)])

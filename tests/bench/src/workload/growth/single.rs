@@ -153,7 +153,7 @@ async fn leave(link: &mut Link, n: usize) -> Samples {
     while costs.len() < SAMPLES {
         let Some(Held { id, .. }) = leaving.pop() else {
             link.clear().await;
-            // Nobody joins once a writer waits. Of a hundred, one more or less does not matter.
+            // No reader joins once a writer waits. Of a hundred, one more or less does not matter.
             leaving = crowd::hold(link, Read, n + 1 + n / 100).await.split_off(n);
             crowd::wait(link, &[Write, Read], n).await;
             continue;
@@ -181,7 +181,7 @@ async fn before_writers(link: &mut Link, n: usize) -> Vec<(&'static str, Samples
     ]
 }
 
-/// The hold that the only message grants, after another. Somebody else comes to wait.
+/// The hold that the only message grants, after another. Another waiter comes.
 async fn handed_over(link: &mut Link, before: &Held) -> Held {
     let messages = link.messages();
     let [message] = &messages[..] else {

@@ -148,7 +148,7 @@ async fn crashed_places(link: &mut Link, n: usize, short: Duration) -> Run {
     let mut run = Run::default();
     run.steps
         .push(link.time_one(ask::release(writer.id)).await.usec);
-    // Who is told is dead.
+    // The notified waiter is dead.
     run.messages = link.messages().len();
     ask_until_granted(link, &mut run, n).await;
     run
