@@ -14,14 +14,14 @@ pub fn describe() {
         ),
         (names::HOLD, "From the grant to the release."),
         (names::HANDOVER, "From a release to the next grant."),
-        (
-            names::RENEWAL_SLACK,
-            "What was left of the lease when its renewal was acknowledged.",
-        ),
         (names::COMMAND, "From sending a command to its answer."),
     ] {
         describe_histogram!(name, Unit::Seconds, help);
     }
+    describe_histogram!(
+        names::RENEWAL_SLACK,
+        "What part of the lease was left when its renewal was acknowledged."
+    );
     for (name, help) in [
         (names::HELD, "Guards alive now."),
         (names::WAITING, "Acquires under way now."),
@@ -59,8 +59,8 @@ pub fn describe() {
     }
 }
 
-/// Recommended bounds of histogram buckets for all metrics of this crate, in seconds: from local
-/// hand-overs (tens of microseconds) over round trips (a millisecond) to jobs (minutes).
+/// Recommended bounds of histogram buckets for all metrics of this crate. In seconds: from local hand-overs (tens of
+/// microseconds) over round trips (a millisecond) to jobs (minutes). Of a lease: a quarter, a half, all of it.
 ///
 /// ```
 /// use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};

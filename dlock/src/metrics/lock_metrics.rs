@@ -1,5 +1,7 @@
 //! The metrics of one lock label, and the measuring of one acquire.
 
+use std::time::Duration;
+
 use metrics::{Counter, Gauge, Histogram, SharedString, counter, gauge, histogram};
 
 use super::names;
@@ -169,8 +171,9 @@ impl LockMetrics {
     }
 
     /// A renewal was acknowledged while the lease still had until `deadline`.
-    pub(crate) fn renewed_before(&self, deadline: BootInstant) {
-        self.renewal_slack.record(deadline.since(self.now()));
+    pub(crate) fn renewed_before(&self, deadline: BootInstant, lease: Duration) {
+        let left = deadline.since(self.now());
+        self.renewal_slack.record(left.div_duration_f64(lease));
     }
 
     pub(crate) fn woken(&self, source: &'static str) {

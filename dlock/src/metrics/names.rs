@@ -19,8 +19,8 @@ pub const HANDOVER: &str = "dlock_handover_seconds";
 pub const WAKEUPS: &str = "dlock_wakeups_total";
 /// Counter: attempts to renew a lease.
 pub const RENEWALS: &str = "dlock_renewals_total";
-/// Histogram: what was left of the lease when its renewal was acknowledged.
-pub const RENEWAL_SLACK: &str = "dlock_renewal_slack_seconds";
+/// Histogram: what part of the lease was left when its renewal was acknowledged.
+pub const RENEWAL_SLACK: &str = "dlock_renewal_slack_ratio";
 /// Counter: holds that ended before they were released.
 pub const LOST: &str = "dlock_lost_total";
 /// Counter: bodies that ended of themselves after their lock was lost.

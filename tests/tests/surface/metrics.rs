@@ -114,7 +114,7 @@ async fn everything(exporter: &PrometheusHandle) {
     let guard = renewed.read().await.expect("free");
     guard.lost().await;
     drop(guard);
-    assert!(count("dlock_renewal_slack_seconds_count{lock=\"order:{id}\",kind=\"rw\"}") > 0.0);
+    assert!(count("dlock_renewal_slack_ratio_count{lock=\"order:{id}\",kind=\"rw\"}") > 0.0);
     let lost = "dlock_lost_total{lock=\"order:{id}\",kind=\"rw\",reason=\"max_hold\"}";
     assert!((count(lost) - 1.0).abs() < 0.1);
     lose_blocking(renewed.key().name().to_owned()).await;

@@ -161,7 +161,7 @@ fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) 
             if hold.extend(answer.sent_at) {
                 hold.metrics.renewal("renewed");
                 if !provisional {
-                    hold.metrics.renewed_before(deadline);
+                    hold.metrics.renewed_before(deadline, hold.terms.lease);
                 }
                 let due = hold.next_renewal(answer.sent_at);
                 renewals.again(Arc::clone(hold), due);

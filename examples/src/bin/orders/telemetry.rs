@@ -15,7 +15,8 @@ const REQUESTS: &str = "orders_http_request_seconds";
 /// Makes the recorder that all metrics of this process go to, dlock's included.
 pub(crate) fn install() -> Result<PrometheusHandle, Failure> {
     let handle = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &dlock::metrics::BUCKETS)?
+        .set_buckets_for_metric(Matcher::Prefix("dlock_".into()), &dlock::metrics::BUCKETS)?
+        .set_buckets_for_metric(Matcher::Full(REQUESTS.into()), &dlock::metrics::BUCKETS)?
         .install_recorder()?;
     describe_histogram!(REQUESTS, Unit::Seconds, "From a request to its answer.");
     describe_counter!(
