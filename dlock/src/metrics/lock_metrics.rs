@@ -1,5 +1,6 @@
 //! The metrics of one lock label, and the measuring of one acquire.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use metrics::{Counter, Gauge, Histogram, SharedString, counter, gauge, histogram};
@@ -10,6 +11,13 @@ use crate::error::{Error, LossReason};
 use crate::kind::Kind;
 use crate::mode::Mode;
 
+/// A histogram that exists from its first value on: an exporter shows about twenty series of each.
+type LazyHistogram = LazyLock<Histogram, Box<dyn FnOnce() -> Histogram + Send>>;
+
+fn on_use(make: impl FnOnce() -> Histogram + Send + 'static) -> LazyHistogram {
+    LazyLock::new(Box::new(make))
+}
+
 /// Handles for one label and kind of lock.
 pub(crate) struct LockMetrics {
     /// Whether a recorder is installed: without one, the clock is not read.
@@ -19,9 +27,9 @@ pub(crate) struct LockMetrics {
     lost: [(LossReason, Counter); 4],
     ended_late: Counter,
     renewals: [(&'static str, Counter); 3],
-    renewal_slack: Histogram,
+    renewal_slack: LazyHistogram,
     local_handovers: Counter,
-    handover: [(Via, Histogram); 2],
+    handover: [(Via, LazyHistogram); 2],
     wakeups: [(&'static str, Counter); 2],
 }
 
@@ -36,14 +44,14 @@ pub(crate) enum Via {
 
 /// Handles for one label and mode.
 pub(crate) struct ModeMetrics {
-    pub(super) acquired: Histogram,
-    pub(super) busy: Histogram,
-    pub(super) timeout: Histogram,
-    pub(super) error: Histogram,
-    pub(super) cancelled: Histogram,
+    pub(super) acquired: LazyHistogram,
+    pub(super) busy: LazyHistogram,
+    pub(super) timeout: LazyHistogram,
+    pub(super) error: LazyHistogram,
+    pub(super) cancelled: LazyHistogram,
     pub(super) waiting: Gauge,
     pub(super) contended: Counter,
-    hold: Histogram,
+    hold: LazyHistogram,
     held: Gauge,
 }
 
@@ -51,9 +59,13 @@ impl ModeMetrics {
     fn new(lock: &SharedString, kind: &'static str, mode: Mode) -> Self {
         let mode = mode.as_str();
         let wait = |outcome: &'static str| {
-            histogram!(names::ACQUIRE_WAIT,
-                "lock" => lock.clone(), "kind" => kind, "mode" => mode, "outcome" => outcome)
+            let lock = lock.clone();
+            on_use(move || {
+                histogram!(names::ACQUIRE_WAIT,
+                    "lock" => lock, "kind" => kind, "mode" => mode, "outcome" => outcome)
+            })
         };
+        let held_for = lock.clone();
         Self {
             acquired: wait("acquired"),
             busy: wait("busy"),
@@ -62,7 +74,9 @@ impl ModeMetrics {
             cancelled: wait("cancelled"),
             waiting: gauge!(names::WAITING, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
             contended: counter!(names::CONTENDED, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
-            hold: histogram!(names::HOLD, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
+            hold: on_use(
+                move || histogram!(names::HOLD, "lock" => held_for, "kind" => kind, "mode" => mode),
+            ),
             held: gauge!(names::HELD, "lock" => lock.clone(), "kind" => kind, "mode" => mode),
         }
     }
@@ -73,10 +87,12 @@ impl LockMetrics {
         use LossReason::{Expired, MaxHold, Removed, Shutdown};
         let kind = kind.as_str();
         let handover = |via, text: &'static str| {
+            let lock = lock.clone();
             let histogram =
-                histogram!(names::HANDOVER, "lock" => lock.clone(), "kind" => kind, "via" => text);
-            (via, histogram)
+                move || histogram!(names::HANDOVER, "lock" => lock, "kind" => kind, "via" => text);
+            (via, on_use(histogram))
         };
+        let renewed = lock.clone();
         let metrics = Self {
             on,
             read: ModeMetrics::new(lock, kind, Mode::Read),
@@ -92,7 +108,7 @@ impl LockMetrics {
                     counter!(names::RENEWALS, "lock" => lock.clone(), "kind" => kind, "outcome" => outcome);
                 (outcome, counter)
             }),
-            renewal_slack: histogram!(names::RENEWAL_SLACK, "lock" => lock.clone(), "kind" => kind),
+            renewal_slack: on_use(move || histogram!(names::RENEWAL_SLACK, "lock" => renewed, "kind" => kind)),
             handover: [
                 handover(Via::Process, "process"),
                 handover(Via::Server, "server"),
