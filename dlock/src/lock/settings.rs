@@ -120,6 +120,9 @@ impl RwLock {
     /// * Upgrade: write after read, while no other owner reads.
     ///
     /// [`min_hold`](Self::min_hold) excludes an owner.
+    #[doc(alias = "upgrade")]
+    #[doc(alias = "downgrade")]
+    #[doc(alias = "reentrant")]
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.handle.settings.owner = Some(owner.into().into());
