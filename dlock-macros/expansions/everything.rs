@@ -7,7 +7,7 @@
     on_lost = "continue",
     guard = lock,
     client = db.locks,
-    name = "ship",
+    label = "ship",
     crate = shop::dlock
 )]
 async fn ship(tenant: &str, order: Order, mode: Mode, db: &Db) -> Result<u64, Error> {

@@ -44,7 +44,7 @@ names! {
     When "when" "when = order.shared",
     Guard "guard" "guard = lock",
     Client "client" "client = self.locks",
-    Label "name" "name = \"ship\"",
+    Label "label" "label = \"ship\"",
     Crate "crate" "crate = my_crate::dlock",
 }
 
@@ -65,7 +65,7 @@ impl Name {
             "resource" | "id" => Some(Self::Key),
             "locks" | "resources" | "ids" => Some(Self::Keys),
             "kind" | "type" | "lock_type" | "mutex" | "fenced" | "fenced_mutex" => Some(Self::Lock),
-            "label" | "metric" | "metric_name" => Some(Self::Label),
+            "name" | "metric" | "metric_name" => Some(Self::Label),
             "redis" | "pool" | "connection" | "manager" => Some(Self::Client),
             _ => suggest::closest(text, Self::ALL.iter().map(|name| name.text()))
                 .and_then(Self::find),

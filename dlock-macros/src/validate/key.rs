@@ -133,8 +133,8 @@ impl Scope<'_> {
             _ => {
                 faults.at(
                     &arg.value,
-                    "the name labels metrics, so it has to be the same for every call; \
-                     write a string literal, as in `name = \"ship\"`",
+                    "the label has to be the same for every call; \
+                     write a string literal, as in `label = \"ship\"`",
                 );
                 None
             }

@@ -92,7 +92,7 @@ impl ClientBuilder {
 
     /// The readable part of this client's hold ids, which `inspect` shows. Default: host name and process id. The client keeps letters,
     /// digits and `.:_-`, and cuts the name after 24 characters.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
+    pub fn client_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }

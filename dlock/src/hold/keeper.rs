@@ -91,7 +91,7 @@ impl Keeper {
     }
 
     /// Ends the hold of any client on the server; whether there was one.
-    pub(crate) async fn evict(
+    pub(crate) async fn force_release(
         &self,
         key: &LockKey,
         hold: HoldId,

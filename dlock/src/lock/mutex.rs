@@ -171,7 +171,7 @@ macro_rules! mutex {
             }
 
             /// Ends the hold of a client of dlock with this id, as [`inspect`](Self::inspect) shows it; `false` if no hold has this
-            /// id. For operators, as [`RwLock::evict`](crate::RwLock::evict).
+            /// id. For operators, as [`RwLock::force_release`](crate::RwLock::force_release).
             ///
             /// # Errors
             ///
@@ -191,13 +191,13 @@ macro_rules! mutex {
             #[doc = concat!(" let mutex = client.", $make, ";")]
             /// let guard = mutex.lock().await?;
             /// let info = mutex.inspect().await?;
-            /// assert!(mutex.evict(&info.holders[0].id).await?);
+            /// assert!(mutex.force_release(&info.holders[0].id).await?);
             /// assert!(guard.release().await.is_err_and(|error| error.is_lost()));
             /// # Ok(())
             /// # }
             /// ```
-            pub async fn evict(&self, hold_id: &str) -> Result<bool, Error> {
-                self.handle.evict(hold_id).await
+            pub async fn force_release(&self, hold_id: &str) -> Result<bool, Error> {
+                self.handle.force_release(hold_id).await
             }
         }
     };

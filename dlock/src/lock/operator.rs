@@ -83,18 +83,18 @@ impl RwLock {
     /// let lock = client.rw_lock("order:42")?;
     /// let guard = lock.write().await?;
     /// let info = lock.inspect().await?;
-    /// assert!(lock.evict(&info.holders[0].id).await?);
+    /// assert!(lock.force_release(&info.holders[0].id).await?);
     /// assert!(guard.release().await.is_err_and(|error| error.is_lost()));
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn evict(&self, hold_id: &str) -> Result<bool, Error> {
-        self.handle.evict(hold_id).await
+    pub async fn force_release(&self, hold_id: &str) -> Result<bool, Error> {
+        self.handle.force_release(hold_id).await
     }
 }
 
 impl Handle {
-    pub(super) async fn evict(&self, hold_id: &str) -> Result<bool, Error> {
+    pub(super) async fn force_release(&self, hold_id: &str) -> Result<bool, Error> {
         self.end_hold(hold_id).await.inspect_err(metrics::failed)
     }
 
@@ -111,6 +111,9 @@ impl Handle {
             )
         })?;
         let lease = self.settings.lease;
-        self.commons.keeper.evict(&self.key, hold, lease).await
+        self.commons
+            .keeper
+            .force_release(&self.key, hold, lease)
+            .await
     }
 }

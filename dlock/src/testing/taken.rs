@@ -14,7 +14,7 @@ pub struct Taken {
     pub lock: Kind,
     /// What it was asked for: of a mutex always [`Write`](Mode::Write).
     pub mode: Mode,
-    /// The label of its metrics: the key as written, unless `name = ".."` says otherwise.
+    /// The label of its metrics: the key as written, unless `label = ".."` says otherwise.
     pub label: &'static str,
 }
 

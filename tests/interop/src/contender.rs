@@ -39,7 +39,9 @@ pub(crate) async fn run(arguments: &[String]) {
         [port] => Client::builder().url(url(port)),
         ports => Client::builder().quorum(ports.iter().map(url)),
     };
-    let client = client.name(&name).lease(Duration::from_millis(lease));
+    let client = client
+        .client_name(&name)
+        .lease(Duration::from_millis(lease));
     let client = client.build().await.expect("the servers answer");
     let judge = TcpStream::connect((Ipv4Addr::LOCALHOST, judge.parse().expect("a port"))).await;
     let judge = judge.expect("the judge listens");

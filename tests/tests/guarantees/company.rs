@@ -113,7 +113,7 @@ async fn a_reader_whose_hold_was_removed_hears_of_it_although_others_wished_to_j
 
     let info = others.inspect().await.expect("answered");
     let held = info.holders.first().expect("the reader").id.clone();
-    assert!(others.evict(&held).await.expect("answered"));
+    assert!(others.force_release(&held).await.expect("answered"));
     guard.lost().await;
     let error = guard.check().expect_err("lost");
     assert_eq!(

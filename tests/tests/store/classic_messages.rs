@@ -32,7 +32,11 @@ async fn without_shards(cluster: &RedisCluster) -> String {
 
 async fn lock(url: &str, prefix: &str, name: &str) -> (Client, RwLock) {
     let builder = builder(url, prefix).lease(scaled(Duration::from_secs(6)));
-    let client = builder.name(name).build().await.expect("the cluster is up");
+    let client = builder
+        .client_name(name)
+        .build()
+        .await
+        .expect("the cluster is up");
     let lock = client.rw_lock("one").expect("a valid name");
     (client, lock)
 }

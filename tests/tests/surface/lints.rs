@@ -74,7 +74,7 @@ impl Service {
     /// # Errors
     ///
     /// As the lock does.
-    #[distributed_lock(key = "{self.tenant}:{item.0}", client = self.client, mode = mode, name = "look")]
+    #[distributed_lock(key = "{self.tenant}:{item.0}", client = self.client, mode = mode, label = "look")]
     pub async fn look(&self, item: &(u32, u32), mode: Mode) -> Result<u32, Error> {
         nightly().await?;
         Ok(item.1)

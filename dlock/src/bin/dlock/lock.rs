@@ -46,11 +46,11 @@ impl Lock {
         }
     }
 
-    pub(crate) async fn evict(&self, hold: &str) -> Result<bool, Error> {
+    pub(crate) async fn force_release(&self, hold: &str) -> Result<bool, Error> {
         match self {
-            Self::Rw(lock) => lock.evict(hold).await,
-            Self::Mutex(mutex) => mutex.evict(hold).await,
-            Self::Fenced(mutex) => mutex.evict(hold).await,
+            Self::Rw(lock) => lock.force_release(hold).await,
+            Self::Mutex(mutex) => mutex.force_release(hold).await,
+            Self::Fenced(mutex) => mutex.force_release(hold).await,
         }
     }
 }

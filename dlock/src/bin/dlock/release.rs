@@ -24,7 +24,7 @@ pub(crate) async fn release(common: &Common, args: Release) -> Result<Exit, Fail
     if !args.yes && !confirmed(&args.key, hold)? {
         return Err(Failure::usage("nothing was released"));
     }
-    let released = lock.evict(&hold.id).await?;
+    let released = lock.force_release(&hold.id).await?;
     tell(common, &args, released)?;
     Ok(if released {
         Exit::DONE

@@ -31,7 +31,7 @@ async fn main() -> Result<(), Failure> {
     let metrics = telemetry::install()?;
     let mut client = Client::builder().url(&args.url).lease(args.lease);
     if let Some(name) = &args.name {
-        client = client.name(name);
+        client = client.client_name(name);
     }
     let client = client.build().await?;
     dlock::install(client.clone());

@@ -66,7 +66,7 @@ impl Sampler {
             [only] => Client::builder().url(only),
             members => Client::builder().quorum(members),
         };
-        let client = builder.prefix(PREFIX).name("observer").build().await?;
+        let client = builder.prefix(PREFIX).client_name("observer").build().await?;
         let look_at = |lock: usize| {
             Ok::<_, Error>(if plan.mutexes.has(lock) {
                 Looked::Mutex(client.mutex(name_as(dlock::Kind::Mutex, lock))?)

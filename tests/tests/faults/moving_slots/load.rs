@@ -58,7 +58,7 @@ impl Load {
             let lease = scaled(Duration::from_secs(6));
             let client = builder(url, prefix)
                 .lease(lease)
-                .name(format!("c{number}"))
+                .client_name(format!("c{number}"))
                 .build();
             let client = client.await.expect("the cluster is up");
             let lock = client.rw_lock(NAME).expect("a valid name");

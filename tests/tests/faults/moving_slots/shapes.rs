@@ -70,7 +70,7 @@ impl Load {
         for client_number in 0..CLIENTS {
             let client = builder(url, &prefix)
                 .lease(scaled(LEASE))
-                .name(format!("c{client_number}"))
+                .client_name(format!("c{client_number}"))
                 .build();
             let client = client.await.expect("the cluster is up");
             for task in 0..shape.tasks_of_a_client() {

@@ -87,7 +87,12 @@ async fn a_hold_is_renewed_and_one_that_is_evicted_is_lost() {
     let other = members.client().await.rw_lock("a").expect("ok");
     assert!(other.try_write().await.expect("answered").is_none());
     let info = other.inspect().await.expect("answered");
-    assert!(other.evict(&info.holders[0].id).await.expect("answered"));
+    assert!(
+        other
+            .force_release(&info.holders[0].id)
+            .await
+            .expect("answered")
+    );
     wait_until(SOON, "the loss is noticed", || async { guard.is_lost() }).await;
     let _again = other.write().await.expect("free");
 }
@@ -103,7 +108,10 @@ async fn members_that_have_lost_it_one_after_the_other_record_it_anew() {
     let hold = lock.inspect().await.expect("answered").holders.remove(0).id;
     for round in 0..6 {
         let member = members.alone(round % 3).await.rw_lock("a").expect("ok");
-        assert!(member.evict(&hold).await.expect("answered"), "{round}");
+        assert!(
+            member.force_release(&hold).await.expect("answered"),
+            "{round}"
+        );
         wait_until(SOON, "it is recorded anew", || async {
             let info = member.inspect().await.expect("answered");
             info.holders.iter().any(|held| held.id == hold)

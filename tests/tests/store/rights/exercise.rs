@@ -155,7 +155,7 @@ async fn look(client: &Client) -> Result<(), Error> {
     let guard = lock.write().await?;
     let seen = lock.inspect().await?;
     assert_eq!(seen.holders.len(), 1);
-    lock.evict(&seen.holders[0].id).await?;
+    lock.force_release(&seen.holders[0].id).await?;
     // It is gone.
     let _ = guard.release().await;
     let names = client.list("*").await?;

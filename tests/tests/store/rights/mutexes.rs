@@ -79,7 +79,7 @@ async fn look(client: &Client, name: &str) -> Result<(), Error> {
     let guard = mutex.lock_timeout(patience()).await?;
     let seen = mutex.inspect().await?;
     assert_eq!(seen.holders.len(), 1);
-    mutex.evict(&seen.holders[0].id).await?;
+    mutex.force_release(&seen.holders[0].id).await?;
     // It is gone.
     let _ = guard.release().await;
     Ok(())

@@ -35,7 +35,7 @@ async fn a_body_whose_lock_was_removed_writes_no_more() {
 async fn is_removed(client: &Client) -> Result<(), Error> {
     let lock = client.rw_lock("order")?;
     for holder in lock.inspect().await?.holders {
-        lock.evict(&holder.id).await?;
+        lock.force_release(&holder.id).await?;
     }
     Ok(())
 }

@@ -82,7 +82,11 @@ async fn how_long_somebody_holds_and_others_wait_is_shown_with_their_names() {
     let waiter = dlock::Client::builder()
         .url(tool.url())
         .prefix(tool.prefix());
-    let waiter = waiter.name("web-2").build().await.expect("the servers run");
+    let waiter = waiter
+        .client_name("web-2")
+        .build()
+        .await
+        .expect("the servers run");
     let wanted = waiter.rw_lock("slow").expect("valid");
     let wanted = tokio::spawn(async move { wanted.read().await });
     let long = Duration::from_millis(1200);

@@ -40,7 +40,10 @@ impl Tool {
         // It may have to be built, before a test takes times.
         let program = dlock_tool();
         let prefix = unique_prefix();
-        let client = Client::builder().url(url).prefix(&prefix).name("test");
+        let client = Client::builder()
+            .url(url)
+            .prefix(&prefix)
+            .client_name("test");
         Self {
             client: client.build().await.expect("the servers run"),
             program,

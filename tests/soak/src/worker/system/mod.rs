@@ -57,7 +57,7 @@ impl System {
                 };
                 let built = builder
                     .prefix(PREFIX)
-                    .name(format!("p{}-{}", orders.process, orders.life))
+                    .client_name(format!("p{}-{}", orders.process, orders.life))
                     .lease(lease)
                     .response_timeout(Duration::from_millis(of.response_timeout))
                     .retry_for(Duration::from_millis(of.retry_for))

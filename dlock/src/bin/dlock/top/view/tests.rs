@@ -13,7 +13,7 @@ use crate::top::model::{Load, Picture, Row};
 
 /// Locks of a store in memory: `LockInfo` cannot be made up outside of the library.
 async fn picture() -> Picture {
-    let client = dlock::Client::builder().name("web-1");
+    let client = dlock::Client::builder().client_name("web-1");
     let client = client.build().await.expect("memory is always there");
     let mut rows = Vec::new();
     for name in [
@@ -104,7 +104,7 @@ async fn keys_sort_select_pause_and_quit() {
 
 #[tokio::test]
 async fn a_mutex_is_told_from_a_lock_of_its_name() {
-    let client = dlock::Client::builder().name("web-1");
+    let client = dlock::Client::builder().client_name("web-1");
     let client = client.build().await.expect("memory is always there");
     let mutex = client.mutex("user:7").expect("valid");
     let _guard = mutex.lock().await.expect("free");
@@ -157,7 +157,7 @@ async fn the_last_line_names_every_key_in_every_state() {
 
 #[tokio::test]
 async fn how_long_it_is_held_and_names_that_move_cursors_are_shown() {
-    let client = dlock::Client::builder().name("web-1");
+    let client = dlock::Client::builder().client_name("web-1");
     let client = client.build().await.expect("memory is always there");
     let lock = client.rw_lock("evil\u{1b}[2J\nname").expect("valid");
     let _guard = lock.write().await.expect("free");

@@ -1,7 +1,7 @@
 use dlock::testing::Scope;
 use dlock::{Error, distributed_lock};
 
-#[distributed_lock(key = format!("order:{order_id}"), name = "ship")]
+#[distributed_lock(key = format!("order:{order_id}"), label = "ship")]
 async fn ship(order_id: u64) -> Result<u64, Error> {
     Ok(order_id)
 }
