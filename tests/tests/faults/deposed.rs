@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_secs(20);
 
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Who asks only after the failover.
+/// A client that asks only after the failover.
 const LATER: usize = 4;
 
 /// Longer than a waiter's place lasts by itself.
@@ -22,7 +22,7 @@ const NODE_TIMEOUT_MS: &str = "4000";
 const ROUNDS: usize = 4;
 
 /// A waiter of before must not believe what the old master tells it when it goes on: the release that it had received
-/// was sent again to the new master, which has let somebody else in.
+/// was sent again to the new master, which has let another client in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_master_that_goes_on_after_its_failover_lets_nobody_in() {
     let server = ServerOptions::new().config("cluster-require-full-coverage no");
@@ -45,7 +45,7 @@ async fn round(cluster: &RedisCluster) {
     let lock = async || lock(cluster, &prefix).await;
     let (holder, other) = (lock().await, lock().await);
     let slot = slot_of_lock(&prefix, "one");
-    // Who has met others sends releases that name those who wait.
+    // A client that has met others sends releases by the script, which wakes waiters.
     let guard = holder.write().await.expect("free");
     let first = tokio::spawn(write(other));
     wait_waiters(&holder, 1).await;
@@ -89,7 +89,7 @@ async fn round(cluster: &RedisCluster) {
     // The waiter of before has reached the new master, as all others have. Until then it cannot know of it.
     wait_waiters(&holder, LATER).await;
     cluster.node(old).resume();
-    // From then on it has carried out what had reached it, and told whom it would.
+    // From then on it has carried out the requests that had reached it, and sent its messages.
     wait_until(SOON, "the old master follows the new one", || async {
         let info = cluster.node(old).info("replication").await;
         info.is_ok_and(|info| info.contains("role:slave"))

@@ -191,7 +191,7 @@ async fn tokens_grow_although_the_last_grants_were_not_replicated() {
     guard.release().await.expect("held to the end");
 }
 
-/// The login may take three response timeouts: nobody waits for them once another has the slots.
+/// The login may take three response timeouts: no caller waits for them once another has the slots.
 #[tokio::test]
 async fn a_master_that_hangs_at_the_login_is_left_when_its_replica_takes_over() {
     let proxied = ProxiedCluster::start().await;

@@ -1,4 +1,5 @@
-//! What is given up on purpose does not count as lost. Apart from other tests: it reads the metrics of its process.
+//! A hold that is given up on purpose does not count as lost. Apart from other tests: it reads the metrics of its
+//! process.
 
 use std::time::Duration;
 

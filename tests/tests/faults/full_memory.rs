@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_secs(1);
 const HOLDS: usize = 1000;
-/// Locks that somebody waits for, each.
+/// Locks with a waiter each.
 const CONTENDED: usize = 20;
 /// Longer than a process passes a hold on without asking.
 const SLICE: Duration = Duration::from_millis(10);
@@ -26,7 +26,7 @@ fn named(client: &Client, name: impl std::fmt::Display) -> RwLock {
     client.rw_lock(name.to_string()).expect("a valid name")
 }
 
-/// Far below what is in use, so that nothing that anybody gives up makes room.
+/// Far below the memory in use, so that no release makes room.
 async fn run_out(server: &RedisServer) {
     set_limit(server, "1").await;
     let refused = server.command(&["SET", "filler", "x"]).await;
@@ -87,7 +87,7 @@ async fn holds_and_places_outlast_memory() {
     }
     assert_eq!(places(&locks[..CONTENDED]).await, before, "who waits where");
 
-    // Those without waiters first: they are free at once.
+    // The locks without waiters first: they are free at once.
     for guard in guards.drain(CONTENDED..) {
         guard.release().await.expect("held to the end");
     }
@@ -109,7 +109,7 @@ async fn a_process_passes_a_hold_on_when_memory_has_run_out() {
     let server = RedisServer::start().await;
     let (here, there) = (client(&server).await, client(&server).await);
     let (hold, elsewhere) = (named(&here, "one"), named(&there, "one"));
-    // To its own next task while nobody waits elsewhere, and then to who does.
+    // To its own next task while no other process waits, and then to the process that does.
     let guard = hold.write().await.expect("free");
     let (token, local) = (guard.fencing_token(), queue(hold.clone()));
     tokio::time::sleep(SLICE).await;
@@ -128,7 +128,7 @@ async fn a_process_passes_a_hold_on_when_memory_has_run_out() {
     guard.release().await.expect("held to the end");
     let guard = tokio::time::timeout(scaled(SOON), next).await;
     let guard = guard.expect("soon").expect("no panic").expect("its turn");
-    // Who was first in its process takes a place in the line, for which there has to be memory.
+    // The first waiter of each process takes a queue position, for which there has to be memory.
     set_limit(&server, "0").await;
     guard.release().await.expect("held to the end");
     local.abort();

@@ -21,7 +21,7 @@ async fn begin<'c>(cluster: &'c RedisCluster, mutex: &Mutex) -> SlotMigration<'c
     cluster.begin_migration(slot, to).await
 }
 
-/// Whether somebody else has it.
+/// Whether another client has it.
 async fn is_busy(mutex: &Mutex) -> bool {
     mutex.try_lock().await.expect("answered").is_none()
 }
@@ -53,7 +53,7 @@ async fn goes_on(cluster: &RedisCluster, clients: &[Client; 2], gone: [bool; 2],
     for (key, _) in keys.iter().zip(gone).filter(|(_, gone)| *gone) {
         migration.move_keys(&[key]).await;
     }
-    // Renewed, and nobody gets in meanwhile.
+    // Renewed, and no other client gets in meanwhile.
     assert!(is_busy(&other).await, "{case}");
     let outcome = tokio::time::timeout(scaled(2 * LEASE), guard.lost()).await;
     if outcome.is_ok() {

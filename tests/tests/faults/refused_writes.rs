@@ -1,4 +1,4 @@
-//! A server that refuses writes while a lock is given back: nobody is told of a grant that is not recorded.
+//! A server that refuses writes while a lock is given back: no client is told of a grant that is not recorded.
 
 use std::time::Duration;
 

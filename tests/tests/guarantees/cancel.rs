@@ -162,7 +162,7 @@ async fn an_acquire_dropped_anywhere_leaves_nothing() {
     assert!(cancelled > 200);
 }
 
-/// The same inside of a process: tasks that wait for one that asks the server.
+/// Inside of a process: tasks that wait for one that asks the server.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_leader_leaves_the_asking_to_the_next() {
     for pending in 0..6 {

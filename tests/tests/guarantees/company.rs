@@ -106,7 +106,7 @@ async fn a_reader_whose_hold_was_removed_hears_of_it_although_others_wished_to_j
         async move { others.write().await }
     });
     wait_waiters(&others, 1).await;
-    // Once the slice is over, whoever wants to join asks the server, which has a writer waiting.
+    // Once the slice is over, a reader that wants to join asks the server, which has a writer waiting.
     tokio::time::sleep(Duration::from_millis(10)).await;
     let joining = tokio::spawn(async move { readers.read().await });
     wait_waiters(&others, 2).await;

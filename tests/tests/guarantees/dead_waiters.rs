@@ -135,7 +135,7 @@ async fn on_a_cluster() {
     if place.sharded {
         is_prompt(&place).await;
     } else {
-        // Nobody can count there who listens: the next one waits until the place has ended, and no longer.
+        // No server can count the subscribers there: the next one waits until the place has ended, and no longer.
         let waited = place.hand_over_past_the_dead(Mode::Write).await;
         assert!(waited < scaled(Duration::from_secs(4)), "{waited:?}");
     }

@@ -1,4 +1,4 @@
-//! What is left behind when a program or a runtime ends with locks in its hands.
+//! Programs and runtimes that end with locks in their hands.
 
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ async fn an_acquire_cancelled_at_the_end_of_main_leaves_nothing() {
     leaves_nothing("cancelled").await;
 }
 
-/// However many locks there are to give back, nobody waits for long for a server that does not answer.
+/// However many locks there are to release, no exit waits for long for a server that does not answer.
 #[test]
 fn an_end_waits_for_a_silent_server_within_a_bound() {
     let lasting = tokio::runtime::Runtime::new().expect("a runtime starts");

@@ -1,4 +1,4 @@
-//! Whoever may publish on a lock's channel, or write to its key by mistake: what that must not do.
+//! Programs that may publish on a lock's channel, or write to its key by mistake: what that must not do.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_secs(1);
 const HOUR_US: u64 = 3_600_000_000;
 
-/// The channels that somebody listens on, and the command that speaks there.
+/// The channels that have subscribers, and the command that publishes there.
 async fn channels(server: &RedisServer) -> (&'static str, Vec<String>) {
     wait_for(SOON, "the waiter listens", || async {
         for (list, publish) in [("SHARDCHANNELS", "SPUBLISH"), ("CHANNELS", "PUBLISH")] {

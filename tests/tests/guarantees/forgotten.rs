@@ -1,4 +1,4 @@
-//! A lock that nobody holds is forgotten soon, however long it might have been held.
+//! A free lock is forgotten soon, however long it might have been held.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use dlock_tests::{connect, shared_server, unique_prefix, wait_free};
 const MINUTE: Duration = Duration::from_millis(61_002);
 const SHORT: Duration = Duration::from_secs(30);
 
-/// The same lock with the longest lease and with an ordinary one.
+/// One lock with the longest lease and with an ordinary one.
 async fn locks() -> (RwLock, RwLock) {
     let (url, prefix) = (shared_server().await.url(), unique_prefix());
     let lock = async |lease| {

@@ -18,7 +18,7 @@ use tokio::{
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// The same lock as two processes see it.
+/// One lock as two processes see it.
 async fn two_processes(url: &str) -> (RwLock, RwLock) {
     let prefix = unique_prefix();
     let lock = async || {
@@ -299,7 +299,7 @@ async fn another_process_gets_its_turn_during_hand_overs() {
     }
 }
 
-/// The time of loss is the holder's: it hears before anybody else can get in.
+/// The time of loss is the holder's: it hears before another client can get in.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hold_given_up_is_heard_of_before_the_next_one_begins() {
     for url in stores().await {

@@ -7,7 +7,7 @@ use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until,
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// The same lock as seen by two processes, for one owner in both and for a stranger.
+/// One lock as seen by two processes, for one owner in both and for a stranger.
 async fn owned_twice(url: &str) -> (RwLock, RwLock, RwLock) {
     let prefix = unique_prefix();
     let lock = async || {
@@ -55,7 +55,7 @@ async fn releasing_the_write_leaves_the_read() {
         });
         wait_waiters(&stranger, 1).await;
         writing.release().await.expect("held to the end");
-        // The downgrade lets in who waits to read, and nobody who writes.
+        // The downgrade lets in waiting readers, and no writer.
         let guard = reader.await.expect("no panic").expect("readers share");
         let info = stranger.inspect().await.expect("answered");
         assert_eq!(info.mode(), Some(Mode::Read));

@@ -1,4 +1,4 @@
-//! Leases that are renewed, or not, and whom that concerns.
+//! Leases that are renewed, or not, and the clients that this concerns.
 
 use std::time::{Duration, Instant};
 

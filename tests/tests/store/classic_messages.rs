@@ -1,5 +1,5 @@
 //! A cluster whose users may not publish to shards, or that is too old for it: messages go through the whole cluster,
-//! and nobody can count who hears them. So they grant nothing.
+//! and no server can count their receivers. So they grant nothing.
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ async fn lock(url: &str, prefix: &str, name: &str) -> (Client, RwLock) {
     (client, lock)
 }
 
-/// Whether somebody listens at any node.
+/// Whether the channel has a subscriber at any node.
 async fn wait_listens(cluster: &RedisCluster) {
     wait_until(SOON, "the waiter listens", || async {
         let mut listens = false;

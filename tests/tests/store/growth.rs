@@ -1,4 +1,4 @@
-//! What a crowd costs the server: each does its part once, whoever else is there.
+//! What a crowd costs the server: each does its part once, however many others there are.
 
 use std::time::Duration;
 

@@ -67,7 +67,7 @@ impl Lock {
         self.past("nobody", op)
     }
 
-    /// The same for an operation that succeeds; until when the key is kept after it.
+    /// Carries out an operation that succeeds; until when the key is kept after it.
     fn done(&self, op: &Op) -> u64 {
         let outcome = self.play(op);
         let answer = outcome.answer.expect("no error");

@@ -147,7 +147,7 @@ async fn everything(exporter: &PrometheusHandle) {
     let lost = "dlock_lost_total{lock=\"order:{id}\",kind=\"rw\",reason=\"max_hold\"}";
     assert!((count(lost) - 1.0).abs() < 0.1);
     lose_blocking(renewed.key().name().to_owned()).await;
-    // One was released, one dropped, whose end nobody asks for.
+    // One was released; the other was dropped, which reports no error.
     assert!((count("dlock_errors_total{kind=\"lost\"}") - 1.0).abs() < 0.1);
     let error = lock(&a, 4).owner("").write().await;
     assert!(error.is_err_and(|error| error.is_invalid()));

@@ -12,8 +12,8 @@ use tokio::time::{Instant, timeout};
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// Takes the last token back that a write hold was given, as on a replica that had not heard of it; whether there was one
-/// while nobody waits.
+/// Takes the last token back that a write hold was given, as on a replica that had not heard of it; whether there was
+/// one while there are no waiters.
 const ROLL_BACK: &str = "
 local all, t = redis.call('HGETALL', KEYS[1]), redis.call('HGET', KEYS[1], 't')
 for i = 1, #all, 2 do
@@ -66,8 +66,8 @@ async fn a_process_whose_last_yield_was_lost_lets_others_in() {
     tasks.join_all().await;
 }
 
-/// An acquire that was given up may arrive for as long as it is valid: a shorter lease that somebody else has meanwhile
-/// must not let the server forget that it was.
+/// An acquire that was given up may arrive for as long as it is valid: a shorter lease that another client has
+/// meanwhile must not let the server forget that it was.
 #[tokio::test]
 async fn what_was_given_up_stays_so_although_a_shorter_lease_came_between() {
     let server = RedisServer::start().await;

@@ -1,5 +1,5 @@
-//! A master outside a cluster that has become a replica, and what is lost or kept when that happens: nobody ends its
-//! connections and subscriptions.
+//! A master outside a cluster that has become a replica, and what is lost or kept when that happens: its connections
+//! and subscriptions stay.
 
 mod forgotten;
 mod masters;

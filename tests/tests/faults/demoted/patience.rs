@@ -76,7 +76,7 @@ async fn an_address_that_leads_to_another_master_now_is_followed() {
         lock.write().await.is_ok()
     })
     .await;
-    // Who waits hears from there, too.
+    // Waiters receive messages from there, too.
     let other = connect(&service.url, &prefix).await;
     let held = lock.write().await.expect("free");
     let waits = tokio::spawn(async move { takes(&other).await });

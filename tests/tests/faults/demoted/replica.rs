@@ -43,8 +43,8 @@ async fn hear(
     (connection, heard)
 }
 
-/// A waiter may still listen where the master was. A grant that nobody heard at the new one is taken back there, and must
-/// not arrive all the same.
+/// A waiter may still listen where the master was. A grant that no subscriber received at the new master is taken back
+/// there, and must not arrive all the same.
 #[tokio::test]
 async fn a_replica_does_not_repeat_a_grant() {
     let (master, replica) = pair().await;
@@ -132,7 +132,7 @@ async fn only_masters_say_that_a_hold_is_gone() {
     let key = lock_key(&unique_prefix(), "one").expect("a valid name");
     let counter = std::sync::atomic::AtomicU64::new(1);
     let hold = HoldId::next(&ClientId::new("test"), &counter);
-    // Without a record, with somebody else's hold in it, and when copies are known already.
+    // Without a record, with another client's hold in it, and when copies are known already.
     for known in ["nothing", "a hold", "a note"] {
         if known == "a hold" {
             let _: i64 = master

@@ -26,7 +26,7 @@ async fn a_late_yield_leaves_the_hold_to_who_carried_on() {
     tokio::time::sleep(SLICE).await;
     scene.keep(Script::Yield, 1);
     first.release().await.expect("held to the end");
-    // Sent again and answered: nobody waits elsewhere.
+    // Sent again and answered: no other process waits.
     let guard = local.await.expect("no panic").expect("its turn");
     scene.wait_kept().await;
     let before = scene.state().await;
@@ -161,7 +161,7 @@ async fn a_late_copy_of_an_acquire_takes_nothing_after_a_min_hold() {
     late_and_busy(&scene).await;
 }
 
-/// The lock is somebody else's by then.
+/// Another client holds the lock by then.
 #[tokio::test]
 async fn a_late_copy_of_an_acquire_does_not_wait_in_line() {
     let scene = scene().await;
@@ -171,7 +171,7 @@ async fn a_late_copy_of_an_acquire_does_not_wait_in_line() {
     late_and_busy(&scene).await;
 }
 
-/// Somebody else has the lock when the request arrives.
+/// Another client has the lock when the request arrives.
 async fn late_and_busy(scene: &ProxiedLock) {
     let held = scene.witness.write().await.expect("free");
     scene.deliver().await;
@@ -182,7 +182,7 @@ async fn late_and_busy(scene: &ProxiedLock) {
     scene.assert_free().await;
 }
 
-/// The client is gone when its request arrives: nobody waits behind this guard.
+/// The client is gone when its request arrives: no waiter is behind this guard.
 async fn late_and_alone(scene: &ProxiedLock, held: WriteGuard) {
     scene.client.shutdown().await.expect("nothing is held");
     scene.deliver().await;

@@ -15,7 +15,7 @@ enum Later {
     /// By the client that sent the copy, under another hold.
     HeldHere,
     HeldThere,
-    /// Held here, and there is somebody in line.
+    /// Held here, with a waiter in the queue.
     WantedThere,
     /// Held there, and the client that sent the copy is in line.
     WantedHere,
@@ -34,7 +34,7 @@ fn queue(lock: &RwLock) -> JoinHandle<Result<WriteGuard, Error>> {
     tokio::spawn(async move { lock.write().await })
 }
 
-/// Who holds and who waits: what a late copy must not change.
+/// The holders and the waiters: what a late copy must not change.
 fn gist(info: &LockInfo) -> String {
     let holders: Vec<_> = info
         .holders
@@ -94,7 +94,7 @@ async fn acquire() {
     .await;
 }
 
-/// By the script, as somebody waits.
+/// By the script, as there is a waiter.
 #[tokio::test]
 async fn release_to_another() {
     arrives_late(async |scene| {

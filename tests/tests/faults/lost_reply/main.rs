@@ -87,7 +87,7 @@ async fn release() {
     .await;
 }
 
-/// Nobody waits, but somebody may take the lock before the release is sent again.
+/// There are no waiters, but another client may take the lock before the release is sent again.
 #[tokio::test]
 async fn release_without_a_script() {
     for_each_cut(async |line: ProxiedLock, how| {
@@ -164,7 +164,7 @@ async fn renew() {
     .await;
 }
 
-/// At the end of a slice: with somebody else waiting, and with nobody.
+/// At the end of a slice: with another client waiting, and without.
 #[tokio::test]
 async fn yield_to_others() {
     for_each_cut(async |line: ProxiedLock, how| {

@@ -32,7 +32,7 @@ pub(crate) const READER: Use = Use {
     owned: false,
 };
 
-/// Long enough for whoever waits for its turn.
+/// Long enough for every waiter.
 const PATIENT: Duration = Duration::from_secs(20);
 /// Too short now and then.
 const IMPATIENT: Duration = Duration::from_millis(15);
@@ -78,7 +78,7 @@ impl Load {
         Self { stop, tasks }
     }
 
-    /// Lets everybody finish what they are at.
+    /// Lets all clients finish their work.
     pub(crate) async fn stop(self) {
         self.stop.send_replace(true);
         self.tasks.join_all().await;
@@ -124,7 +124,7 @@ async fn hold_once(lock: &RwLock, how: Use, observer: &Observer) {
     }
 }
 
-/// Whoever waits: the holder would wait for itself otherwise.
+/// A waiter: the holder would wait for itself otherwise.
 async fn enter_again(lock: &RwLock, how: Use, observer: &Observer) {
     if !how.owned {
         return;

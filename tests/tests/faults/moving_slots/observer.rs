@@ -1,4 +1,4 @@
-//! Who believed to hold the lock, and when: kept in this process, on one clock, without the lock's help.
+//! The clients that believed to hold the lock, and when: kept in this process, on one clock, without the lock's help.
 
 use std::{
     fmt,
@@ -112,7 +112,7 @@ impl Observer {
         Duration::from_nanos(self.gap.load(Relaxed))
     }
 
-    /// Leaves out what long write pauses have done: leases that ended meanwhile, and requests that nobody answered.
+    /// Leaves out what long write pauses have done: leases that ended meanwhile, and requests without an answer.
     pub(crate) fn excuse(&self, pauses: &[(u64, u64)]) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let before = faults.len();

@@ -15,7 +15,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// How long the waiters wait.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Somebody who holds the lock, and somebody who is about to wait for it.
+/// A client that holds the lock, and a client that is about to wait for it.
 struct Scene {
     cluster: RedisCluster,
     slot: u16,
@@ -49,7 +49,7 @@ impl Scene {
         self.waiter.rw_lock("moving").expect("a valid name")
     }
 
-    /// Nobody serves the lock's slot: the servers answer, and each answer is CLUSTERDOWN.
+    /// No node serves the lock's slot: the servers answer, and each answer is CLUSTERDOWN.
     async fn take_down(&self) {
         self.all_say("DELSLOTS", "cluster_state:fail").await;
     }
@@ -100,7 +100,7 @@ async fn a_waiter_gets_its_own_timeout_while_the_slot_moves() {
     });
     wait_waiters(&scene.held, 1).await;
     let migration = scene.cluster.begin_migration(scene.slot, to).await;
-    // Who came before the slot moved, and who came after.
+    // The client that came before the slot moved, and the client that came after.
     let late = timeout_of(&scene.lock(), PATIENCE).await;
     let early = waiting.await.expect("no panic");
     let own = ErrorKind::Timeout(Step::Wait);
@@ -110,7 +110,7 @@ async fn a_waiter_gets_its_own_timeout_while_the_slot_moves() {
     wait_free(&scene.held).await;
 }
 
-/// It waits for as long as it wants to, and is not told that others hold the lock: nobody knows that any more.
+/// It waits for as long as it wants to, and is not told that others hold the lock: no node knows that any more.
 #[tokio::test]
 async fn a_wait_ends_with_what_a_cluster_says_that_is_down() {
     let scene = Scene::new().await;

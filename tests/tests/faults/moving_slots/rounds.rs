@@ -26,7 +26,7 @@ const LEAST_SHARE: f64 = 0.7;
 /// With fewer moves, and on a busy machine: it does not stand still, at least.
 const LEAST_SHARE_OF_FEW: f64 = 0.3;
 
-/// Two masters and nobody else who would have to learn of each move.
+/// Two masters, and no other node that would have to learn of each move.
 pub(crate) async fn two_masters() -> RedisCluster {
     let options = ClusterOptions::new().masters(2).replicas(0);
     RedisCluster::start_with(&options).await

@@ -17,11 +17,11 @@ pub(crate) const TAG: &str = "{moving}";
 /// No hold comes near the end of its lease, so each one that is lost was never there. It outlasts a write pause of the
 /// servers, as these tests set it, and the time until the next renewal.
 const LEASE: Duration = Duration::from_secs(6);
-/// Long enough for whoever waits for its turn.
+/// Long enough for every waiter.
 const PATIENT: Duration = Duration::from_secs(30);
 const CLIENTS: usize = 6;
 
-/// Who uses what.
+/// The clients and their locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Locks that one task each holds for most of a lease, so that they are renewed while the slot moves.
@@ -86,7 +86,7 @@ impl Load {
         Self { stop, tasks }
     }
 
-    /// Lets everybody finish what they are at.
+    /// Lets all clients finish their work.
     pub(crate) async fn stop(self) {
         self.stop.send_replace(true);
         self.tasks.join_all().await;

@@ -1,4 +1,4 @@
-//! A lock that is held while its slot moves: nobody else gets in, whatever has arrived where.
+//! A lock that is held while its slot moves: no other client gets in, at whichever node the keys are.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Who does what with a mutex.
+//! The clients of a mutex, and their operations.
 
 use std::time::Duration;
 

@@ -42,7 +42,7 @@ impl World {
         op: &Op,
         answer: &Result<Reply, String>,
     ) -> Result<(), String> {
-        // Who gives something up does not believe in it any more, whatever comes of it.
+        // A client that gives something up does not believe in it any more, whatever comes of it.
         match op {
             Op::Release { .. } | Op::Abandon { .. } => {
                 self.believers.remove(&actor);
@@ -79,7 +79,7 @@ impl World {
         Ok(())
     }
 
-    /// Somebody has been told of a grant.
+    /// A client has been told of a grant.
     fn believe(&mut self, actor: usize, token: u64) -> Result<(), String> {
         // If there is none, the judge will say so.
         let until = self.held.as_ref().and_then(|held| held.until);

@@ -7,13 +7,12 @@ use dlock_tests::Stage;
 use crate::act::{ACTORS, Act};
 use crate::world::World;
 
-/// Everybody comes and goes: in the end everybody has had the mutex, and nothing is left of it that would be in
-/// anybody's way.
+/// All clients come and go: in the end each has had the mutex, and nothing is left of it that keeps a client out.
 pub(crate) fn drain(stage: &Stage, world: &mut World) -> Result<(), String> {
     world.deaf.clear();
     world.restore(stage);
     world.play(stage, Act::Free, None)?;
-    // Who has left a hold to itself does not ask for it again.
+    // A client that has left a hold to its lease does not ask for it again.
     let mut served: [bool; ACTORS] = from_fn(|actor| world.ended.contains(&actor));
     for _ in 0..40 {
         let believers: Vec<usize> = world.believers.keys().copied().collect();

@@ -7,8 +7,8 @@ use crate::faults::{LONGEST_MEMORY, has_no_choice};
 use crate::world::World;
 
 impl World {
-    /// Nobody who believes to hold the mutex is wrong, nobody has touched another program's hold, and what is recorded is
-    /// in order.
+    /// No client that believes to hold the mutex is wrong, no client has touched another program's hold, and the record
+    /// is in order.
     pub(crate) fn judge(&mut self, fault: Option<Fault<'_>>) -> Result<(), String> {
         let record = self.record()?;
         let millis = self.time / 1000;

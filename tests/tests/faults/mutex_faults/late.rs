@@ -56,8 +56,8 @@ impl Late {
         Ok(())
     }
 
-    /// Nothing may come of it: no hold, no place, no end of a hold. (But that a plain `SET` finds a free mutex, which nobody
-    /// can prevent. Who asks next removes the hold; the drain sees to that.)
+    /// Nothing may come of it: no hold, no place, no end of a hold. (But that a plain `SET` finds a free mutex, which
+    /// nobody can prevent. The next client removes the hold; the drain sees to that.)
     fn deliver(&mut self, stage: &Stage, world: &mut World, sent: &Sent) -> Result<(), String> {
         self.delivered += 1;
         let before = gist(world)?;
@@ -73,7 +73,7 @@ impl Late {
         let is_plain = sent.plain && matches!(sent.op, Op::Acquire { .. });
         // Such a hold is nobody's: copies of what has settled it may remove it, or end it earlier.
         let ends = ends_earlier(&before, &after, sent);
-        // Nobody listens for the answer.
+        // No client waits for the answer.
         (world.believers, world.waiting) = beliefs;
         (world.ended, world.tokens) = (ended, tokens);
         let may_change = is_plain && before.0.is_none() || ends;
@@ -84,7 +84,7 @@ impl Late {
     }
 }
 
-/// Who holds until when, and who waits.
+/// The holder, its deadline, and the waiters.
 type Gist = (Option<dlock_tests::Held>, Vec<String>);
 
 fn gist(world: &World) -> Result<Gist, String> {

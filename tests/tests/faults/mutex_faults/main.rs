@@ -1,6 +1,6 @@
-//! What `script_faults` and `late_requests` show, for the scripts of mutexes: whatever command is refused, and whichever
-//! request comes late, nobody hears of a grant that is not there, nobody else's hold is freed, nothing is kept for ever, and
-//! the line goes on.
+//! What `script_faults` and `late_requests` show, for the scripts of mutexes: whatever command is refused, and
+//! whichever request comes late, no client hears of a grant that is not there, no other client's hold is freed, nothing
+//! is kept for ever, and the queue goes on.
 
 mod act;
 mod beliefs;
@@ -68,11 +68,11 @@ fn inject(
     if calls < fault.from {
         return Ok(false);
     }
-    // Who does not know what became of an acquire asks again, or gives it up.
+    // A client that got no answer to an acquire sends it again, or gives it up.
     if let (Act::Wait(actor) | Act::Try(actor), 1) = (act, fault.from % 2) {
         world.play(stage, Act::AbandonStray(actor), None)?;
     }
-    // The same outcome goes on in the same way.
+    // Equal outcomes go on in equal ways.
     if drains.insert(world.fingerprint()) {
         drain::drain(stage, &mut world)?;
     }

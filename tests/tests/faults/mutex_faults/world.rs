@@ -36,11 +36,11 @@ pub(crate) struct World {
     pub(crate) held: Option<Held>,
     /// What another program believes to hold.
     pub(crate) foreign: Option<Held>,
-    /// Who believes to hold the mutex, and up to which millisecond.
+    /// The clients that believe to hold the mutex, and up to which millisecond.
     pub(crate) believers: BTreeMap<usize, u64>,
-    /// Who waits, as far as they know.
+    /// The clients that wait, as far as they know.
     pub(crate) waiting: BTreeSet<usize>,
-    /// Who has left a hold to itself.
+    /// The clients that have left a hold to its lease.
     pub(crate) ended: BTreeSet<usize>,
     /// The token that each was told last.
     pub(crate) tokens: [u64; ACTORS],
@@ -94,7 +94,7 @@ impl World {
             self.play_foreign(stage, act);
             return self.judge(None).map(|()| 0);
         };
-        // Nobody asks anew by an id that was given up; a plain `SET` does not notice that it was.
+        // No client asks anew by an id that was given up; a plain `SET` does not notice that it was.
         let given_up = self.fields.contains_key(&format!("-{}", id(1)));
         let sent = Sent {
             act,
@@ -182,7 +182,7 @@ impl World {
         self.foreign = self.foreign.take().filter(|held| held.is_live(time));
     }
 
-    /// What is worth trying now.
+    /// The operations that are worth trying now.
     pub(crate) fn acts(&self) -> Vec<Act> {
         let mut acts = vec![Act::Inspect];
         let idle = (0..ACTORS)

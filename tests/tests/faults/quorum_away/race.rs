@@ -1,4 +1,4 @@
-//! Many contenders for one lock: how long it is free and nobody takes it, and how often it changes hands.
+//! Many contenders for one lock: how long it is free and untaken, and how often it changes hands.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::{Fault, Quorum};
 
-/// For how long a free lock may be taken by nobody although all want it.
+/// For how long a free lock may stay untaken although all want it.
 const IDLE: Duration = Duration::from_millis(500);
 /// How long each part of a run takes.
 const PART: Duration = Duration::from_millis(900);

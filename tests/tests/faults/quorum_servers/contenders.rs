@@ -12,7 +12,7 @@ use crate::judge::Judge;
 
 /// How long contenders go on.
 const RUN: Duration = Duration::from_secs(6);
-/// How long nobody may get it although all want it.
+/// How long it may stay free although all want it.
 const LIVE: Duration = Duration::from_secs(3);
 
 /// When the lock was free and wanted by all.

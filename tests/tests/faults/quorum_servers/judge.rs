@@ -1,10 +1,10 @@
-//! Who saw what, judged by order alone: a counter that grows with each entry and exit.
+//! The events of all clients, checked by their order alone: a counter that grows with each entry and exit.
 
 use std::sync::Mutex;
 
 use dlock::{FencingToken, Mode};
 
-/// Who is inside, and what has been wrong so far.
+/// The clients inside, and the violations so far.
 #[derive(Debug, Default)]
 pub(crate) struct Judge(Mutex<State>);
 

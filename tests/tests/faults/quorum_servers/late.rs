@@ -8,7 +8,7 @@ use dlock_tests::{Pattern, request_of, wait_until};
 
 use crate::Proxied;
 
-/// A lock behind proxies, and somebody else who wants it.
+/// A lock behind proxies, and another client that wants it.
 struct Scene {
     proxied: Proxied,
     lock: RwLock,

@@ -25,7 +25,7 @@ async fn a_renewal_that_is_not_answered_does_not_count() {
     assert!(begun.elapsed() < lease + lease / 4, "{:?}", begun.elapsed());
 }
 
-/// What is left of a lease counts from when its renewal was sent, not from when that was answered.
+/// The rest of a lease counts from when its renewal was sent, not from when that was answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_renewal_counts_from_when_it_was_sent() {
     let (lease, delay) = (Duration::from_secs(20), Duration::from_millis(300));

@@ -14,7 +14,7 @@ const LEASE: Duration = Duration::from_secs(2);
 const ROUNDS: usize = 7;
 const WAITERS: usize = 16;
 
-/// Those who wait have an attempt at an empty server again and again: the holder has to find a moment in between.
+/// The waiters try at an empty server again and again: the holder has to find a moment in between.
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_are_replaced_one_after_the_other_while_many_wait() {
     let three = Servers::start(3).await;

@@ -1,4 +1,4 @@
-//! Who does what.
+//! The clients, and their operations.
 
 use std::sync::Arc;
 use std::time::Duration;

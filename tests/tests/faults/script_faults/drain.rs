@@ -10,11 +10,11 @@ use crate::world::World;
 /// So many void fields are removed by who finds a free lock.
 const FEW: usize = 4;
 
-/// Everybody comes and goes: in the end everybody has had the lock, and nothing is left of it.
+/// All clients come and go: in the end each has had the lock, and nothing is left of it.
 pub(crate) fn drain(stage: &Stage, world: &mut World) -> Result<(), String> {
     world.deaf.clear();
     world.restore(stage);
-    // Who has left a hold to itself does not ask for it again.
+    // A client that has left a hold to its lease does not ask for it again.
     let mut served: [bool; ACTORS] = from_fn(|actor| world.has_ended(actor));
     for _ in 0..40 {
         for actor in world.believers() {
@@ -41,7 +41,8 @@ pub(crate) fn drain(stage: &Stage, world: &mut World) -> Result<(), String> {
     if !world.is_free() {
         return Err(format!("something is left: {world:?}"));
     }
-    // Who finds a free lock removes what an aborted script has left, unless that is much: then it goes with the key.
+    // A client that finds a free lock removes the leftovers of an aborted script, unless there are many: then it goes
+    // with the key.
     let much = world.record()?.voids.len() > FEW;
     for _ in 0..2 {
         world.play(stage, Act::Try(0), None)?;

@@ -7,7 +7,7 @@ use crate::faults::{LONGEST_MEMORY, has_no_choice};
 use crate::world::World;
 
 impl World {
-    /// Nobody who believes to hold the lock is wrong, and what is recorded is in order.
+    /// No client that believes to hold the lock is wrong, and the record is in order.
     pub(crate) fn judge(&mut self, fault: Option<Fault<'_>>) -> Result<(), String> {
         let record = self.record()?;
         let now = self.now(&record);

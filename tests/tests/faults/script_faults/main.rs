@@ -1,5 +1,5 @@
-//! Whatever command of a script a server refuses, and for whatever reason: nobody has been told of a grant that is not
-//! recorded, nobody who believes to hold the lock is wrong, and the lock is of use again when leases are over.
+//! Whatever command of a script a server refuses, and for whatever reason: no client has been told of a grant that is
+//! not recorded, no client that believes to hold the lock is wrong, and the lock is of use again when leases are over.
 //!
 //! `DLOCK_FAULT_STATES` asks for more random states.
 
@@ -53,7 +53,7 @@ fn neither_does_it_in_any_other_state() {
 }
 
 /// A replica that missed the last script may become master: what was told before is then not recorded any more.
-/// Nobody can tell but those who check tokens, so these must be larger from then on.
+/// Only a check of tokens shows that, so these must be larger from then on.
 #[test]
 fn after_a_failover_that_lost_a_grant_tokens_are_larger() {
     let stage = stage();
@@ -138,11 +138,11 @@ impl Trial {
             return Ok(false);
         }
         self.faults += 1;
-        // Who does not know what became of an acquire asks again, or gives it up.
+        // A client that got no answer to an acquire sends it again, or gives it up.
         if let (Act::Wait(actor) | Act::Try(actor), 1) = (act, fault.from % 2) {
             world.play(stage, Act::AbandonStray(actor), None)?;
         }
-        // The same outcome goes on in the same way.
+        // Equal outcomes go on in equal ways.
         if self.drains.insert(world.fingerprint()) {
             drain::drain(stage, &mut world)?;
         }

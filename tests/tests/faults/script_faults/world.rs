@@ -23,11 +23,11 @@ pub(crate) struct World {
     pub(crate) pieces: Pieces,
     pub(crate) fields: BTreeMap<String, String>,
     pub(crate) kept: Option<u64>,
-    /// Who believes to hold the lock, and until when in its time.
+    /// The clients that believe to hold the lock, and until when in its time.
     pub(crate) believers: BTreeMap<usize, u64>,
-    /// Who waits, as far as they know.
+    /// The clients that wait, as far as they know.
     waiting: BTreeSet<usize>,
-    /// Who has left a hold to itself.
+    /// The clients that have left a hold to its lease.
     ended: BTreeSet<usize>,
     /// The token that each was told last.
     tokens: [u64; ACTORS],
@@ -140,8 +140,8 @@ impl World {
         answer: &Result<Reply, String>,
         record: &Record,
     ) {
-        // Who gives something up does not believe in it any more, whatever comes of it. Readers may be inside while
-        // one yields for them.
+        // A client that gives something up does not believe in it any more, whatever comes of it. Readers may be inside
+        // while one yields for them.
         match op {
             Op::Release { .. } | Op::Abandon { .. } => {
                 self.believers.remove(&actor);
@@ -211,7 +211,7 @@ impl World {
         self.believers.retain(|_, until| *until > now);
     }
 
-    /// What is worth trying now.
+    /// The operations that are worth trying now.
     pub(crate) fn acts(&self) -> Vec<Act> {
         let mut acts = vec![Act::Inspect];
         let idle = (0..ACTORS)

@@ -56,17 +56,17 @@ impl Foreign {
             .await
     }
 
-    /// What is in the key.
+    /// The value of the key.
     pub(crate) async fn value(&self) -> Option<String> {
         self.query(redis::cmd("GET").arg(&self.key)).await
     }
 
-    /// What is left of the hold, in ms; negative without one, or without an end.
+    /// The rest of the hold, in ms; negative without one, or without an end.
     pub(crate) async fn left(&self) -> i64 {
         self.query(redis::cmd("PTTL").arg(&self.key)).await
     }
 
-    /// Removes the key, whoever has it.
+    /// Removes the key, whichever program has it.
     pub(crate) async fn remove(&self) {
         let () = self.query(redis::cmd("DEL").arg(&self.key)).await;
     }

@@ -43,7 +43,7 @@ async fn ask(connection: &mut MultiplexedConnection, command: &redis::Cmd) -> re
     answer.expect("the server carries it out")
 }
 
-/// The same operation in every form in which a client may send it.
+/// One operation in every form in which a client may send it.
 fn forms(key: &LockKey, op: &Op) -> Vec<redis::Cmd> {
     let script = Script::of(key.kind(), op);
     let mut forms = Vec::new();

@@ -87,7 +87,7 @@ async fn a_name_with_braces_around_it_is_another_mutex() {
             !seen.inspect().await.expect("answered").waiters.is_empty()
         })
         .await;
-        // Whoever gets it by this release waits for this name.
+        // The client that gets it by this release waits for this name.
         guards.remove(0).release().await.expect("held to the end");
         tokio::time::sleep(scaled(Duration::from_millis(100))).await;
         for (name, waiting) in &waiting {

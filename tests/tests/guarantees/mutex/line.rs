@@ -119,7 +119,7 @@ async fn who_polls_gets_in_although_one_process_passes_it_on_among_its_tasks() {
     }
 }
 
-/// Longer than a client takes a lock for contended after it has met somebody.
+/// Longer than a client takes a lock for contended after it has met another.
 const CROWDED: Duration = Duration::from_secs(6);
 
 /// A plain `SET` knows no line, and a server without memory refuses it.
@@ -160,8 +160,8 @@ async fn sets(server: &RedisServer) -> u64 {
     calls.map_or(0, |calls| calls.parse().expect("a number"))
 }
 
-/// Where nobody may publish, a release leaves the mutex to the first in line, who looks now and then; it is not there for
-/// who has just had it.
+/// Where no client may publish, a release leaves the mutex to the first in the queue, which looks now and then; it is
+/// not there for who has just had it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_releases_does_not_take_it_past_those_who_wait_and_cannot_be_told() {
     const HOLD: Duration = Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! What is left free for those who poll is for them.
+//! Free windows are for programs that poll.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -124,7 +124,7 @@ async fn who_polls_gets_in_beside_clients_that_come_take_it_once_and_go() {
     }
 }
 
-/// Those who poll take it from each other; nobody tells the line when they give it back.
+/// Polling programs take it from each other; no message tells the queue when they release it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_in_the_line_is_not_passed_over_by_those_who_poll() {
     const POLLERS: usize = 5;

@@ -218,7 +218,7 @@ async fn a_foreign_hold_may_last_as_long_as_servers_can_count() {
     guard.release().await.expect("held to the end");
 }
 
-/// It says not until when it is valid: nobody holds by it, and it is not to be in the way until its lease is over.
+/// It says not until when it is valid: no client holds by it, and it must not keep others out until its lease is over.
 #[tokio::test]
 async fn what_a_late_copy_of_a_plain_set_took_is_given_back() {
     let (server, name) = (shared_server().await, unique_prefix());

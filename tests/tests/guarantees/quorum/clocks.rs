@@ -185,7 +185,7 @@ async fn tokens_grow_although_a_member_was_down_and_another_is_replaced_later() 
     )
     .await;
     client.shutdown().await.expect("all is given back");
-    // The second is replaced, and the first, whose clock is ahead, is somebody else's.
+    // The second is replaced, and the first, whose clock is ahead, is held by another client.
     stores.pop();
     let name = format!("{}-empty", members.prefix);
     let _empty = MemoryStore::with_clock(Wrong(0)).under(&name);

@@ -1,4 +1,4 @@
-//! Who may hold, and what is told of it.
+//! The rules of holding a quorum's lock, and the answers about it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

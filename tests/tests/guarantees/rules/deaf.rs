@@ -5,7 +5,7 @@ use dlock::Mode::Write;
 
 use crate::lock::{Lock, PLACE, acquire, release};
 
-/// Whom an operation tells, and who holds the lock then, while `deaf` does not hear.
+/// The waiters that an operation notifies, and the holder of the lock then, while `deaf` does not hear.
 fn told_past(lock: &Lock, deaf: &str, op: &Op) -> (Vec<String>, Option<String>) {
     let mut told = Vec::new();
     lock.carry_out(op, |message: &Message| {

@@ -1,4 +1,4 @@
-//! Who may hold a lock beside whom, and who may give it back.
+//! The clients that may hold a lock together, and those that may release it.
 
 use dlock::__internals::{Op, Reply, Stray};
 use dlock::Mode::{Read, Write};

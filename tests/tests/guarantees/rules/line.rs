@@ -1,4 +1,4 @@
-//! Who enters next.
+//! The order in which waiters enter.
 
 use dlock::__internals::Reply;
 

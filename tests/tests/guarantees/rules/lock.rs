@@ -35,7 +35,7 @@ impl Lock {
         self.carry_out(op, |_| true)
     }
 
-    /// Whom an operation wakes, by the names given here. Everybody hears.
+    /// The waiters that an operation wakes, by the names given here. All waiters are subscribed.
     pub(crate) fn woken(&self, op: &Op) -> Vec<String> {
         let mut told = Vec::new();
         self.carry_out(op, |message| {
@@ -61,7 +61,7 @@ impl Lock {
         self.store.decide(&self.key, op, valid_until, &mut post)
     }
 
-    /// Whom an operation reaches of the clients that are attached.
+    /// The attached clients that an operation reaches.
     pub(crate) fn apply_for_clients(&self, op: &Op) -> Reply {
         self.store.apply(&self.key, op)
     }
@@ -163,7 +163,7 @@ pub(crate) fn acquire(name: &str, mode: Mode, place: Option<Duration>) -> Op {
     }
 }
 
-/// A place in the line of somebody who listens.
+/// The queue position of a subscribed waiter.
 pub(crate) fn terms(name: &str, lease: Duration) -> PlaceTerms {
     PlaceTerms {
         lease,

@@ -10,7 +10,7 @@ const LATE: Duration = Duration::from_secs(2);
 /// How often a waiter asks.
 const HEARTBEAT: Duration = Duration::from_millis(300);
 
-/// Has somebody wait for so long.
+/// Has a client wait for so long.
 fn wait(lock: &Lock, name: &str, span: Duration) {
     for _ in 0..span.as_millis() / HEARTBEAT.as_millis() {
         assert_eq!(lock.write(name), None);
@@ -56,7 +56,7 @@ fn shared_holds_that_were_renewed_for_long_end_after_their_leases() {
     }
 }
 
-/// Nobody but the waiter does anything after the grant.
+/// Only the waiter does anything after the grant.
 #[test]
 fn a_crashed_holder_whose_lock_is_waited_for_is_gone_after_its_lease() {
     for back in [LEASE / 5, LEASE / 2, LEASE, 100 * LEASE] {

@@ -1,4 +1,4 @@
-//! Who is told to look again, and nobody else.
+//! The right waiters are told to look again, and no others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn a_release_passes_the_lock_on_for_as_long_as_the_place_was_kept() {
     assert!(token > Some(first));
     assert_eq!(info.holders[0].remaining, PLACE * 3 / 4);
     assert!(info.waiters.is_empty());
-    // Who has not heard of it and looks gets the same grant, for the whole lease.
+    // A waiter that has missed the message and looks gets the same grant, for the whole lease.
     assert_eq!(lock.write("next"), token);
     assert_eq!(lock.inspect().holders[0].remaining, LEASE);
 }
@@ -123,8 +123,8 @@ async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
         nonce,
         token: ServerToken::new(7),
     };
-    // A late copy of the first request, before anybody listened, may have been the last to reach the record; and a master that
-    // was deposed knows only what was asked before.
+    // A delayed duplicate of the first request, sent before the subscription, may have been the last to reach the
+    // record; and a master that was deposed knows only what was asked before.
     let (earlier, latest) = (listener.begin(), listener.begin());
     for (nonce, believed) in [(Nonce::NOBODY, false), (earlier, false), (latest, true)] {
         assert_eq!(
@@ -137,8 +137,8 @@ async fn a_grant_that_repeats_something_else_has_the_waiter_look_and_no_more() {
     }
 }
 
-/// A subscription that a server took back may be made anew at a replica, which passes on what its master publishes; the master
-/// sees nobody listen and takes the grant back.
+/// A subscription that a server took back may be made anew at a replica, which passes on what its master publishes; the
+/// master sees no subscriber and takes the grant back.
 #[tokio::test]
 async fn a_grant_after_something_was_missed_is_none_until_the_server_is_asked_again() {
     let (wakeups, about) = (Arc::new(Wakeups::default()), Arc::<str>::from("about"));

@@ -10,7 +10,7 @@ use dlock::{Client, RwLock};
 use dlock_tests::{builder, connect, scaled, shared_cluster, stores, unique_prefix, wait_until};
 use tokio::runtime::{Builder, Runtime};
 
-/// Long enough that nobody sees its end.
+/// Longer than any test.
 const LONG: Duration = Duration::from_secs(60);
 /// Short enough to be outlived.
 fn short() -> Duration {
@@ -27,7 +27,7 @@ fn one_thread() -> Runtime {
     runtime.expect("a runtime starts")
 }
 
-/// A client that was built on a runtime of its own, and the locks as somebody else sees them.
+/// A client that was built on a runtime of its own, and the locks as another client sees them.
 struct Stage {
     /// Of the witness.
     lasting: Runtime,
@@ -61,7 +61,7 @@ impl Stage {
         self.client.rw_lock(name).expect("a valid name")
     }
 
-    /// Waits until servers tell somebody of the lock. Who waits in memory hears of it at once.
+    /// Waits until the lock's channel has a subscriber. Waiters in memory hear of it at once.
     async fn wait_heard(&self, lock: &RwLock) {
         if self.url.starts_with("memory:") {
             return;

@@ -87,7 +87,7 @@ fn a_client_comes_home_when_its_runtime_runs_again() {
     assert!(site.is_answered_in(scaled(SOON)), "it leaves");
     assert!(site.is_answered_in(PAUSE), "and has left");
     site.comes_home();
-    // What is held is renewed during the next stall all the same.
+    // Holds are renewed during the next stall all the same.
     site.home.block_on(async {
         let lock = site.client.rw_lock("held").expect("a valid name");
         let guard = lock.lease(SHORT).write().await.expect("free");

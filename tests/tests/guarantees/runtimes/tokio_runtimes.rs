@@ -23,7 +23,7 @@ async fn panics(client: Client) -> Result<(), Error> {
 
 /// All that a client does, in a runtime that is not the one it was built on.
 async fn use_everything(stage: &Stage) {
-    // The first request may have to find out that nobody serves the connection any more.
+    // The first request may have to find out that no task drives the connection any more.
     timeout(scaled(SOON / 2), call(&stage.client))
         .await
         .expect("in time")

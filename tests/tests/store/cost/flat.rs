@@ -92,7 +92,7 @@ impl Lock {
         self.stage.restore(&self.key, &fields, Some(kept), None);
     }
 
-    /// Has an acquire of somebody who gave up stay without effect for so long.
+    /// Has an acquire of a client that gave up stay without effect for so long.
     fn leave_tombstone(&self, number: usize, valid: Duration) {
         let abandon = Op::Abandon {
             hold: id(number),

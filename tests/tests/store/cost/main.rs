@@ -18,7 +18,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// Requests are never too late here.
 const VALID: u64 = (1 << 53) - 1;
 
-/// A server of its own, whose statistics nobody else disturbs.
+/// A server of its own, whose statistics no other test disturbs.
 struct Meter {
     _server: RedisServer,
     connection: MultiplexedConnection,
@@ -61,7 +61,7 @@ impl Meter {
         self.spent().await
     }
 
-    /// The same of the script that is tried first.
+    /// The calls of the script that is tried first.
     async fn brief_cost(&mut self, op: &Op) -> usize {
         self.ask(redis::cmd("CONFIG").arg("RESETSTAT")).await;
         let script = Script::brief(self.key.kind(), op).expect("there is one");
@@ -214,7 +214,7 @@ fn mutex(kind: Kind) -> LockKey {
 fn renew(number: usize) -> Op {
     Op::Renew {
         hold: id(number),
-        // What is left is less for certain, also within the millisecond of the grant.
+        // The rest of the lease is certainly less, also within the millisecond of the grant.
         lease: LEASE + Duration::from_millis(100),
         extent: Extent::Longer,
     }

@@ -8,7 +8,7 @@ use dlock_tests::{Impostor, Lie, connect, shared_server, unique_prefix};
 
 use crate::rig::{connect_in_time, settings};
 
-/// Everything that somebody may print of an error.
+/// All texts of an error that a program may print.
 fn shown(error: &Error) -> String {
     let mut shown = format!("{error} {error:?}");
     let mut source = error.source();

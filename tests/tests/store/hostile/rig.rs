@@ -22,7 +22,7 @@ pub(crate) fn connect_in_time(builder: ClientBuilder) -> Result<Client, Error> {
             .enable_all()
             .build();
         let outcome = runtime.expect("a runtime").block_on(builder.build());
-        // Nobody waits any more if it took too long.
+        // If it took too long, the test has ended.
         let _ = sender.send(outcome);
     });
     let limit = scaled(RETRY + Duration::from_secs(3));

@@ -10,7 +10,7 @@ use crate::rig::{connect_in_time, hello, settings, slots};
 
 const SECRET: &str = "s3cr3t-pw";
 
-/// Somebody who listens for passwords, before a server that would take them.
+/// A stranger that listens for passwords, before a server that would take them.
 fn stranger(server: &RedisServer) -> Impostor {
     Impostor::start(server.addr(), |_| None)
 }

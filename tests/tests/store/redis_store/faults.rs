@@ -61,7 +61,7 @@ async fn a_lost_reply_has_the_effect_of_once_and_is_told() {
     let answer = rig.call(&key, &release(&hold)).await.expect("in the end");
     assert_eq!((answer.reply, answer.resent), (Reply::Gone, true));
 
-    // The same without a script: nobody else has asked for this lock.
+    // Without a script: no other client has asked for this lock.
     let key = rig.key("b");
     let (hold, _) = rig.grab(&key).await;
     proxy.cut_after_request("HDEL", 1);

@@ -107,7 +107,7 @@ async fn is_enough_and_no_more(site: Site) {
             );
         }
     }
-    // What is its business goes on.
+    // Its own operations go on.
     let errors = exercise(&site, &user).await;
     assert!(errors.is_empty(), "{errors:?}");
 }

@@ -1,4 +1,4 @@
-//! Clients of one lock of whom not all may publish.
+//! Clients of one lock, of which not all may publish.
 
 use std::time::{Duration, Instant};
 

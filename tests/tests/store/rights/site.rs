@@ -24,7 +24,7 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// A user whom nobody knows yet.
+    /// A new user.
     pub(crate) fn new() -> Self {
         let prefix = unique_prefix();
         Self {
@@ -40,7 +40,7 @@ impl User {
         format!("{}-m-", self.prefix)
     }
 
-    /// What SECURITY.md says that mutexes want besides.
+    /// The additional rights that mutexes need, from SECURITY.md.
     pub(crate) fn rule_for_mutexes(&self) -> String {
         let path = format!("{}/../SECURITY.md", env!("CARGO_MANIFEST_DIR"));
         let page = std::fs::read_to_string(path).expect("SECURITY.md");
@@ -127,7 +127,7 @@ impl Site {
         refused
     }
 
-    /// Whether servers have somebody of this user's to tell of locks.
+    /// Whether a client of this user is subscribed at the servers.
     pub(crate) async fn hears(&self, user: &User) -> bool {
         let start = format!("{}~c:", user.prefix);
         for node in self.nodes() {

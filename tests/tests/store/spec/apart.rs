@@ -6,8 +6,8 @@ use dlock_tests::Record;
 /// How long a place is kept after its end, in microseconds.
 pub(crate) const KEPT: u64 = 10_000_000;
 
-/// In small pieces: whether somebody came or went, and there was so much to clear away, or were so many who do not
-/// hear, that the script may have left the rest to who asks next. The specification has no such pieces.
+/// In small pieces: whether a client came or left, and there was so much to clear away, or so many waiters without a
+/// subscription, that the script may have left the rest to the next request. The specification has no such pieces.
 pub(crate) fn may_have_left_work(
     op: &Op,
     before: &Record,

@@ -20,7 +20,7 @@ pub(crate) fn is_as_specified(
     // When to look again is a hint: scripts know of a hold that is in the way, and not of the one that ends last.
     let sooner = |retry: &Duration, most: &Duration| !retry.is_zero() && retry <= most;
     match (&request.op, specified, answered) {
-        // Nobody looks at the token of a hold that needs none.
+        // The token of a hold that needs none does not matter.
         (_, Reply::Granted(_), Reply::Granted(_)) if request.kind == Kind::Mutex => true,
         (_, Reply::Busy(most), Reply::Busy(retry)) => sooner(retry, most),
         (
@@ -36,7 +36,7 @@ pub(crate) fn is_as_specified(
                 now: answered_now,
             },
         ) => sooner(retry, most) && last == answered_last && now == answered_now,
-        // The only hold is given back without a look at the clock, as by a plain command: nobody else could have
+        // The only hold is given back without a look at the clock, as by a plain command: no other client could have
         // got the lock until then.
         (Op::Release { hold, .. }, Reply::Gone, Reply::Done) => {
             let only = before.sole.as_deref() == Some(&hold.to_string());
@@ -46,7 +46,7 @@ pub(crate) fn is_as_specified(
     }
 }
 
-/// Whether the script has told whom it should, and nobody of a grant that is not recorded.
+/// Whether the script has notified the right waiters, and none of a grant that is not recorded.
 pub(crate) fn tells_as_specified(
     channels: &str,
     specified: &[(Message, bool)],

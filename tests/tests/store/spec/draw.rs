@@ -107,7 +107,7 @@ impl Draw {
     }
 
     fn foreign(&mut self) -> Foreign {
-        // What redis-py and node-redlock write, what looks nearly like a hold of dlock's, and what nobody expects.
+        // What redis-py and node-redlock write, what looks nearly like a hold of dlock's, and arbitrary bytes.
         let values = [
             (4, "5f3ecdf2b8c011efa1b20242ac120002"),
             (4, "92f3e4c0a1b2d3e4f5061728394a5b6c7d8e9fab"),
@@ -206,7 +206,7 @@ impl Draw {
         self.one(&[(4, near), (1, far), (1, 10_000_000 + far)])
     }
 
-    /// Those who may ask for more do so now and then.
+    /// Clients that may ask for more do so now and then.
     fn lease(&mut self) -> Duration {
         let hour = 3_600_000_000;
         self.span_in(&[
@@ -220,7 +220,7 @@ impl Draw {
         Place {
             lease: self.span_in(&[(1, 1..300_000), (1, 300_000..5_000_000)]),
             subscribed: self.0.bool(),
-            // 0 while nobody listens.
+            // 0 without a subscription.
             nonce: if self.0.bool() { self.0.u64(..) } else { 0 },
         }
     }

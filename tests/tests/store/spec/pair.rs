@@ -20,7 +20,7 @@ pub(crate) struct Pair<'a> {
     pub(crate) of: Family,
     /// The lock; of a mutex, for those who need no token.
     pub(crate) key: LockKey,
-    /// The same mutex, for those who do.
+    /// The mutex, for clients that need tokens.
     pub(crate) fenced: LockKey,
     /// Where messages go, up to the client's id.
     channels: String,
@@ -41,7 +41,7 @@ pub(crate) struct Pair<'a> {
     /// What the hash says of it.
     pub(crate) noted_held: bool,
     pub(crate) moments: Moments,
-    /// To whom it says that a mutex was passed on, and until when.
+    /// The hold that a mutex was handed over to, and until when.
     pub(crate) passed_on: Option<(String, u64)>,
     /// Whether the two cannot be compared any more.
     pub(crate) parted: bool,
@@ -154,7 +154,7 @@ impl<'a> Pair<'a> {
                 publish: letter,
                 deaf: &self.deaf,
                 keys: request.keys,
-                // Who is told to ask again at once does so by the script.
+                // A client that is told to ask again at once does so by the script.
                 plain: plain && round == 0,
                 pieces: self.pieces,
                 fault: None,
@@ -206,7 +206,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The server forgets what is due, as long as it has been promised for no longer; then nobody knows it.
+    /// The server forgets what is due, as long as it has been promised for no longer; then no client knows it.
     pub(crate) fn forget(&mut self) -> Result<(), String> {
         let time = self.clock.micros();
         if self.kept.is_none_or(|kept| kept > time) {

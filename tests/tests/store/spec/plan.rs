@@ -1,4 +1,4 @@
-//! What is done to one lock, by whom, and what happens around it.
+//! The operations on one lock, their clients, and the events around it.
 
 use std::time::Duration;
 
@@ -19,9 +19,9 @@ impl Index {
 /// Which scripts are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Those of read/write locks.
+    /// Operations on read/write locks.
     Rw,
-    /// Those of mutexes, with tokens and without.
+    /// Operations on mutexes, with tokens and without.
     Mutex,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Actor {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Who {
     Actor(usize),
-    /// One of those who hold the lock at that moment, if anybody does.
+    /// One of the holders of that moment, if there is one.
     Holder(Index),
     /// One of those who wait.
     Waiter(Index),
@@ -77,7 +77,7 @@ pub(crate) enum Step {
     },
     /// Another program does something to a mutex.
     Foreign(Foreign),
-    /// Who listens to this client's channel changes.
+    /// The subscribers of this client's channel change.
     Hear {
         client: usize,
         hears: bool,
@@ -101,7 +101,7 @@ pub(crate) enum Foreign {
     },
     /// Frees it if one of them has it.
     Free,
-    /// Removes it, whoever has it.
+    /// Removes it, whichever client has it.
     Remove,
 }
 
@@ -135,7 +135,7 @@ impl Publish {
     }
 }
 
-/// What somebody asks for.
+/// A request.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
     Acquire {

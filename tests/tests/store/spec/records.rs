@@ -38,7 +38,7 @@ impl Pair<'_> {
         let tomb = record.buried.values().copied().max().unwrap_or(0);
         // A token from another server is remembered until the clock has come to it.
         let needed = tomb.max(self.latest_time).max(record.last);
-        // Who frees a mutex without its hash leaves that as it is.
+        // A client that frees a mutex without its hash leaves the hash as it is.
         let is_held = !record.holds.is_empty() || self.held.is_some() || self.noted_held;
         if !is_held && self.waiting() == 0 && kept > needed + LONGEST_MEMORY {
             return Err(recorded(format!(
@@ -54,7 +54,7 @@ impl Pair<'_> {
         let holder = self.specification.holder(&self.key);
         let specified = holder.map(|(value, left)| Held {
             value,
-            // A mark may stay when nobody waits any more.
+            // A mark may stay when the last waiter has left.
             marked: self.held.as_ref().is_some_and(|held| held.marked),
             until: left.map(|left| time / 1000 + left),
         });

@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
                 let now = self.pair.time();
                 let actor = &self.actors[number];
                 let mut request = self.knowledge[number].request(number, actor, act, now);
-                // Who needs a token waits until both keys are at one node.
+                // A client that needs a token waits until both keys are at one node.
                 let needs_token =
                     actor.kind == Kind::FencedMutex && matches!(act, Act::Acquire { .. });
                 if !needs_token && !matches!(act, Act::Raise { .. }) {

@@ -73,7 +73,7 @@ impl Pair<'_> {
         Answer { reply, told }
     }
 
-    /// What becomes of a mutex where the hash beside it is not at hand: no line, no notes, nobody is told.
+    /// What becomes of a mutex where the hash beside it is not at hand: no queue, no notes, no messages.
     fn specify_by_string(&self, request: &Request) -> Reply {
         let (specification, key, time) = (&self.specification, &self.key, self.time());
         let holder = specification.holder(key);

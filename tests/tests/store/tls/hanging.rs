@@ -1,4 +1,4 @@
-//! Certificates on a disk that does not answer: a pipe that nobody writes to.
+//! Certificates on a disk that does not answer: a pipe without a writer.
 
 use std::path::Path;
 use std::process::Command;

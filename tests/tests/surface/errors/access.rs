@@ -1,4 +1,4 @@
-//! Servers that cannot be reached, or do not let everybody in.
+//! Servers that cannot be reached, or refuse some users.
 
 use std::time::Duration;
 

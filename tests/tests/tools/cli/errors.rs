@@ -122,7 +122,7 @@ async fn it_speaks_tls() {
     );
 }
 
-/// `dlock list | head`: whoever reads may have seen enough.
+/// `dlock list | head`: the reader may have seen enough.
 #[tokio::test]
 async fn nobody_who_reads_is_no_reason_to_panic() {
     let (read, write) = std::io::pipe().expect("a pipe");

@@ -1,4 +1,4 @@
-//! What is written as JSON: a line is one write, so that two processes that write to one file do not interleave.
+//! Output as JSON: a line is one write, so that two processes that write to one file do not interleave.
 
 use std::{
     os::{fd::OwnedFd, unix::net::UnixDatagram},

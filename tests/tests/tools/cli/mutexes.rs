@@ -77,7 +77,7 @@ async fn a_mutex_is_held_while_the_command_runs() {
     );
     assert!(hold["lease_left_ms"].as_u64() > Some(10_000), "{json}");
 
-    // A read/write lock of that name is another lock, and yet whoever asks for that hears of this one.
+    // A read/write lock of that name is another lock, and yet the error about it names this mutex.
     let both = tool.say(&["inspect", &name]).await.out;
     let free = format!("{name} (read/write lock): free, no token remembered\n");
     let heading = format!("{name} (mutex): held, no tokens\n");

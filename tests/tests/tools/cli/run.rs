@@ -145,7 +145,7 @@ async fn a_command_that_ends_early_leaves_the_lock_held_for_min_hold() {
         assert_eq!(tool.say(&run).await.code.to_string(), exit);
         let holders = tool.info(key).await.holders;
         assert_eq!(holders.len(), 1, "{key}");
-        // And a moment longer, as nobody releases it.
+        // And a moment longer, as no client releases it.
         assert!(
             holders[0].remaining <= Duration::from_millis(60_200),
             "{key}"

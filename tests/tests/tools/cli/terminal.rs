@@ -66,7 +66,7 @@ impl Terminal {
         }
     }
 
-    /// Presses keys; at a terminal that nobody uses any more they go nowhere.
+    /// Presses keys; at a terminal that no program has open they go nowhere.
     pub(crate) fn press(&mut self, keys: &str) {
         let _ = self.keyboard.write_all(keys.as_bytes());
     }
@@ -95,7 +95,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Reads until nobody has the terminal open any more.
+/// Reads until no program has the terminal open any more.
 fn watch(mut terminal: File, seen: &Mutex<Vec<u8>>) {
     let mut part = [0; 4096];
     while let Ok(len @ 1..) = terminal.read(&mut part) {

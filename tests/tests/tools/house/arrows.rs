@@ -17,7 +17,7 @@ pub(crate) struct Arrow {
     pub(crate) to: usize,
     /// Of unit tests and models, which keep no line of the table alive.
     pub(crate) test: bool,
-    /// Who imports what.
+    /// The imports between modules.
     pub(crate) what: String,
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn forbidden(arrows: &[Arrow], table: &Table) -> Vec<String> {
     forbidden.map(named).collect()
 }
 
-/// What the table allows and nobody does.
+/// Imports that the table allows and no file has.
 pub(crate) fn idle(arrows: &[Arrow], table: &Table) -> Vec<String> {
     let used: BTreeSet<(usize, usize)> = arrows
         .iter()

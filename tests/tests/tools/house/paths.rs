@@ -24,7 +24,7 @@ pub(crate) struct Place {
     pub(crate) test: bool,
 }
 
-/// What is found in the tokens of one file.
+/// The paths in the tokens of one file.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) spelled: Vec<Spelled>,

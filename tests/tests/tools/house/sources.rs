@@ -14,7 +14,7 @@ pub(crate) fn all() -> Sources {
     sources
 }
 
-/// Those of the library. The command-line tool is a crate of its own, which knows what is public.
+/// The sources of the library. The command-line tool is a crate of its own, which knows what is public.
 pub(crate) fn library() -> Sources {
     let mut sources = all();
     sources.retain(|file, _| !file.starts_with("bin/"));

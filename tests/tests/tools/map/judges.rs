@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::files::PACKAGE;
 
-/// What is not about a promise: a program that ends where it should not.
+/// Tests that are not about a promise: a program that ends where it should not.
 const ENDS: [&str; 2] = ["panic", "crash"];
 
 /// The promises that judges below a folder say are broken.
