@@ -25,7 +25,7 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --profile any|storm|members|long  which trouble they are drawn for (default: any)
 ";
 
-/// What is asked for.
+/// The run that the options ask for.
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,

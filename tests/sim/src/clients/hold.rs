@@ -18,7 +18,7 @@ use crate::plan::{Ending, Op, Patience};
 /// How long a loss that is there may go untold.
 const UNHEARD: Duration = Duration::from_millis(1);
 
-/// A lock that somebody believes to hold. The belief ends with this.
+/// A lock that a task believes to hold. The belief ends with this.
 pub(super) struct Holding {
     sim: Rc<Sim>,
     belief: Belief,

@@ -26,7 +26,7 @@ pub(crate) struct Sim {
     /// Faults that were let loose, and how many are at work.
     pub(crate) faults: Cell<usize>,
     pub(crate) at_work: Cell<usize>,
-    /// Those of them that do harm.
+    /// The faults among them that do harm.
     pub(crate) harm: Cell<usize>,
     /// Slots that are being moved: an operator moves each only once at a time.
     pub(crate) moving: RefCell<Vec<Migration>>,

@@ -18,7 +18,7 @@ use crate::server::{Fleet, NodeId};
 /// Something that is done at its time.
 pub(crate) type Call = Box<dyn FnOnce(&Engine)>;
 
-/// Whoever looks at each request that a server has carried out, and at each answer.
+/// The observer of each request that a server has carried out, and of each answer.
 pub(crate) trait Watch {
     /// It is about to be.
     fn serves(&self, engine: &Engine, node: NodeId, request: &[u8]);

@@ -103,7 +103,7 @@ impl Engine {
             format!("#{stream} p{} -> n{} {}", of.0, node.0, printable(bytes))
         });
         let watcher = self.watcher.borrow().clone();
-        // One by one, as whoever watches wants to see what each does.
+        // One by one, as checkers want to see the effect of each.
         let mut rest = bytes;
         while !rest.is_empty() {
             let (one, more) = rest.split_at(length_of_request(rest));

@@ -176,7 +176,7 @@ impl Network {
         self.paths.entry((of, node)).or_default()
     }
 
-    /// What is sent next to a server is held back so, if it is.
+    /// The next message to a server is held back so, if there is one.
     pub(crate) fn next_held_back(&mut self, stream: u64) -> Option<HoldBack> {
         let (of, node) = self.streams.ends(stream)?;
         let hold_back = &mut self.path(of, node).hold_back;

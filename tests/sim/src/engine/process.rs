@@ -13,7 +13,7 @@ pub(crate) struct ProcId(pub(crate) usize);
 pub(crate) enum End {
     /// Killed: the machine closes its connections.
     Killed,
-    /// The machine loses power: nobody hears of it.
+    /// The machine loses power: no other process hears of it.
     PowerLoss,
 }
 

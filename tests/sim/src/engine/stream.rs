@@ -74,7 +74,7 @@ impl Streams {
         self.all.get_mut(&stream)
     }
 
-    /// Who is at the ends.
+    /// The two ends.
     pub(crate) fn ends(&self, stream: u64) -> Option<(ProcId, NodeId)> {
         self.all.get(&stream).map(|stream| (stream.of, stream.node))
     }
@@ -90,7 +90,7 @@ impl Streams {
         self.by_conn.get(&conn).copied()
     }
 
-    /// Those of a process, or of a process at a server, in order.
+    /// The streams of a process, or of a process at a server, in order.
     pub(crate) fn of(&self, of: ProcId, node: Option<NodeId>) -> Vec<u64> {
         let mut found: Vec<u64> = self
             .all

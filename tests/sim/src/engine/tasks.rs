@@ -23,7 +23,7 @@ pub(crate) struct Tasks {
     ready: Vec<u64>,
 }
 
-/// The tasks that were woken since anybody looked.
+/// The tasks that were woken since the last look.
 type Woken = Arc<Mutex<Vec<u64>>>;
 
 #[derive(Default)]
@@ -88,7 +88,7 @@ impl Tasks {
         self.slots.get_mut(slot).filter(|slot| slot.id == id)
     }
 
-    /// Marks a task as over. What is returned is dropped by the caller, when nothing is borrowed.
+    /// Marks a task as over. The caller drops the returned value, when nothing is borrowed.
     pub(crate) fn abort(&mut self, id: u64) -> Option<Task> {
         let slot = self.slot(id)?;
         slot.aborted = true;

@@ -1,4 +1,4 @@
-//! The loop: whoever can run runs, then time goes on to what comes next.
+//! The loop: all tasks that can run do, then time goes on to the next event.
 
 use std::task::{Context, Poll};
 

@@ -1,5 +1,5 @@
-//! Who sees to a quorum: something is wrong with a minority of its servers at a time, and one that comes back without its data
-//! stays away until all leases are over that it may have known of ("delayed restart").
+//! The operator of a quorum: something is wrong with a minority of its servers at a time, and one that comes back without its
+//! data stays away until all leases are over that it may have known of ("delayed restart").
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::weights;
 /// The longest `min_hold`.
 const MIN_HOLD: Nanos = 400 * MS;
 
-/// Whether a server may get into trouble now. Sometimes one too many may that keeps what it knows: then nobody gets a lock.
+/// Whether a server may get into trouble now. Sometimes one too many may that keeps what it knows: then no client gets a lock.
 fn may_be_troubled(sim: &Sim, node: NodeId, keeps: bool) -> bool {
     let members = sim.plan.setup.members;
     let troubled = sim.troubled.borrow();

@@ -57,7 +57,7 @@ pub(super) fn begin(at_work: AtWork, fault: &Fault) -> Option<AtWork> {
                     breaks: breaks == Breaks::AtOnce,
                 },
             );
-            // Nobody knows when the next request leaves: it is over long after that.
+            // The time of the next request is unknown: it is over long after that.
             at_work.then(delay, move |engine, at_work| {
                 if breaks == Breaks::Late {
                     engine.break_held(of, node);

@@ -24,7 +24,7 @@ pub(super) fn excuse(
     excuse_until(sim, sim.engine.now(), what, scope, deposed, tokens);
 }
 
-/// What is asked for until then may be lost.
+/// Requests until then may be lost.
 pub(super) fn excuse_until(
     sim: &Sim,
     at: Nanos,

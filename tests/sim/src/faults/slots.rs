@@ -112,7 +112,7 @@ fn finish(at_work: AtWork, migration: Migration, pause: Nanos, told: bool) {
             if fleet.owner(migration.slot) == migration.to {
                 fleet.migrate_tell(now, &migration);
             } else {
-                // It has been taken from there since. Told of it, its old master would leave it to nobody.
+                // It has been taken from there since. Told of it, its old master would leave it to no node.
                 fleet.migrate_call_off(now, &migration);
             }
         });
@@ -142,7 +142,7 @@ fn check(at_work: AtWork, migration: Migration, more: u32) {
     }
 }
 
-/// In the order that operators are asked to keep, the importing node first, or the other way round: then whoever was sent
+/// In the order that operators are asked to keep, the importing node first, or the other way round: then a client that was sent
 /// to the importing node before may be served there.
 fn take_back(
     engine: &Engine,
@@ -213,7 +213,7 @@ pub(super) fn carries(at_work: &AtWork, migration: Migration) {
     excuse_clocks(sim, locks, migration.from, migration.to);
 }
 
-/// It may move again when no answer can be on its way any more that sends somebody where it went: during the next migration
+/// It may move again when no answer can be on its way any more that sends a client where it went: during the next migration
 /// that would be followed.
 pub(super) fn moved(at_work: &AtWork, migration: Migration) {
     let timeouts = at_work.sim().plan.processes.iter();

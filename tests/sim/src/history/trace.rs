@@ -61,12 +61,12 @@ impl Trace {
         }
     }
 
-    /// Whether anybody is going to read it.
+    /// Whether it is going to be read.
     pub(crate) fn is_told(&self) -> bool {
         self.timeline.is_some()
     }
 
-    /// The same for two runs in which the same happened.
+    /// Equal for two runs with equal events.
     pub(crate) fn hash(&self) -> u64 {
         self.hash
     }

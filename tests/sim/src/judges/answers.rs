@@ -8,7 +8,7 @@ use super::patience::Waiting;
 use crate::engine::{Engine, MS, Nanos, ProcId, SECOND};
 use crate::plan::{Patience, Plan};
 
-/// How late an answer may be besides what clocks differ.
+/// How late an answer may be, without the difference of clocks.
 const SLACK: Nanos = 50 * MS;
 
 /// What came of asking.
@@ -17,7 +17,7 @@ pub(crate) enum Told {
     Granted,
     Busy,
     Failed(ErrorKind),
-    /// Nobody waited for it.
+    /// No task waited for it.
     Dropped,
 }
 
@@ -33,7 +33,7 @@ impl Told {
     }
 }
 
-/// How long servers may take, for whoever does not wait.
+/// How long servers may take, for a caller that does not wait.
 pub(super) fn most_for_a_try(plan: &Plan) -> Nanos {
     let each = plan.processes.iter();
     let most = each.map(|process| process.retry_for + process.response_timeout);
@@ -41,7 +41,7 @@ pub(super) fn most_for_a_try(plan: &Plan) -> Nanos {
 }
 
 impl Judges {
-    /// Somebody who waited until now has an answer.
+    /// A task that waited until now has an answer.
     pub(crate) fn look_at_answer(&self, engine: &Engine, number: u64, told: Told) {
         let now = engine.now();
         let Some((asked, waiting)) = self.who_waits_as(number) else {
@@ -75,7 +75,7 @@ impl Judges {
         self.has_limits && kind == ErrorKind::Lost(LossReason::MaxHold)
     }
 
-    /// Nobody waits longer than wanted, nor is told so before.
+    /// No task waits longer than it wanted, nor is told so before.
     fn look_at_time(&self, engine: &Engine, asked: Nanos, waiting: &Waiting, told: Told) {
         let now = engine.now();
         let took = now - asked;
@@ -84,7 +84,7 @@ impl Judges {
             Patience::Try => self.most_for_a_try,
             Patience::Forever => Nanos::MAX / 2,
         };
-        // Those of several that were had are given back before.
+        // Locks of several that were taken are released before.
         let giving_back = if waiting.locks.len() > 1 {
             self.most_for_a_try
         } else {
@@ -126,7 +126,7 @@ impl Judges {
         self.object("losses", engine.now(), story);
     }
 
-    /// An owner who holds a lock asks for it again, in a way that needs nobody else's leave.
+    /// An owner that holds a lock asks for it again, in a mode that no other client can prevent.
     pub(crate) fn look_at_reentry(
         &self,
         engine: &Engine,

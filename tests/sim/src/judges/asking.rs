@@ -1,5 +1,5 @@
-//! Who goes to the server that a slot is moving to has been sent there, each time: other keys of the slot, and the same one a
-//! moment later, may still be where they were.
+//! A client that goes to the server that a slot is moving to has been sent there, each time: other keys of the slot, and the same
+//! one a moment later, may still be where they were.
 
 use std::collections::BTreeMap;
 

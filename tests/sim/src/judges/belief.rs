@@ -14,7 +14,7 @@ use super::tokens::Largest;
 use crate::engine::{Engine, Nanos, ProcId};
 use crate::history::Kind;
 
-/// Somebody believes to hold a lock.
+/// A task believes to hold a lock.
 #[derive(Debug, Clone)]
 pub(crate) struct Belief {
     pub(crate) of: ProcId,
@@ -25,7 +25,7 @@ pub(crate) struct Belief {
     /// When it began to ask, and when it was granted.
     pub(crate) asked: Nanos,
     pub(crate) since: Nanos,
-    /// How long nobody else is to have it from then on.
+    /// How long no other client may have it from then on.
     pub(crate) min_hold: Option<Nanos>,
     /// For how long it may be held, and how long it lasts without a renewal.
     pub(crate) max_hold: Option<Nanos>,
@@ -45,7 +45,7 @@ pub(super) struct Beliefs {
     pub(super) forgotten: BTreeMap<usize, Nanos>,
     /// When what a server named for a process was asked for, and granted: who is passed it later need not ask.
     pub(super) first: BTreeMap<(usize, ProcId, Named), (Nanos, Nanos)>,
-    /// What was named for the hold that a process had of a lock last, and when somebody left it.
+    /// The name of the last hold that a process had of a lock, and when a task left it.
     pub(super) left: BTreeMap<(usize, ProcId), (Named, Nanos)>,
 }
 
@@ -65,7 +65,7 @@ struct Overlap {
     excuse: Option<&'static str>,
 }
 
-/// Whether a holder is asked at once what it believes when somebody else is granted the lock. A question makes a holder
+/// Whether a holder is asked at once what it believes when another client is granted the lock. A question makes a holder
 /// notice that its time is over; the others are asked when they leave, and must not believe any more by then.
 fn is_asked_at_once(number: u64) -> bool {
     number.is_multiple_of(2)
@@ -105,7 +105,7 @@ impl Beliefs {
 }
 
 impl Judges {
-    /// Somebody was granted a lock; the number is for [`Self::ended`].
+    /// A task was granted a lock; the number is for [`Self::ended`].
     pub(crate) fn granted(&self, engine: &Engine, mut belief: Belief, guard: &Rc<Guard>) -> u64 {
         let now = engine.now();
         self.was_had(now, belief.lock, belief.write, belief.of);
@@ -183,7 +183,7 @@ impl Judges {
         }
     }
 
-    /// What is granted is on record, unless it is over or lost.
+    /// A grant is on record, unless it is over or lost.
     fn look_for_its_hold(&self, engine: &Engine, belief: &Belief, guard: &Guard) {
         let has = |record: &Record<'_>| {
             let mut holds = record.holds.iter();
@@ -268,7 +268,7 @@ impl Judges {
         guards.any(|guard| guard.is_shut_down())
     }
 
-    /// Whether somebody believes to hold a lock; to write, if `any` is not asked for.
+    /// Whether a task believes to hold a lock; to write, if `any` is not asked for.
     pub(super) fn is_believed(&self, lock: usize, any: bool) -> bool {
         let beliefs = self.beliefs.borrow();
         let mut held = beliefs.held.values().map(|held| &held.belief);
@@ -283,7 +283,7 @@ impl Judges {
             .count()
     }
 
-    /// Who believes to hold which lock.
+    /// The tasks that believe to hold a lock.
     pub(super) fn holders(&self) -> Vec<(usize, ProcId)> {
         let beliefs = self.beliefs.borrow();
         let all = beliefs.held.values();

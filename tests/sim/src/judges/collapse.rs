@@ -52,7 +52,7 @@ impl Load {
         }
     }
 
-    /// Somebody was granted a lock.
+    /// A task was granted a lock.
     pub(super) fn granted(&mut self) {
         self.grants += 1;
     }

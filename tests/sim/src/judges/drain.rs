@@ -25,7 +25,7 @@ impl Judges {
         }
     }
 
-    /// Somebody was granted a lock.
+    /// A task was granted a lock.
     pub(super) fn look_at_end(&self, engine: &Engine, belief: &Belief) {
         let since = self.drains.borrow().get(&belief.of).copied();
         if since.is_some_and(|since| engine.now() > since) {

@@ -10,7 +10,7 @@ use crate::server::{Fleet, NodeId, Role};
 pub(crate) enum Scope {
     /// One.
     Lock(usize),
-    /// Those which a server had then.
+    /// The locks that a server had then.
     Node(NodeId),
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Excuse {
     pub(crate) set_back: Nanos,
 }
 
-/// A grant that somebody believed in.
+/// A grant that a task believed in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Claim {
     pub(super) lock: usize,
@@ -58,8 +58,8 @@ struct Known {
     slots: Vec<u16>,
     /// Since when nothing is granted in vain any more.
     until: Option<Nanos>,
-    /// Who held such a lock then, by its own belief or by the record (the reply may be on its way), and may pass it on
-    /// among its tasks until it knows.
+    /// The processes that held such a lock then, by their own belief or by the record (the reply may be on its way), and may pass
+    /// it on among their tasks until they know.
     holders: Vec<(usize, ProcId)>,
     /// How long that takes at most.
     lease: Nanos,
@@ -111,7 +111,7 @@ impl Excuses {
         locks: usize,
         holders: Vec<(usize, ProcId)>,
     ) {
-        // Who remembers nothing goes by a clock that may have shown later times before.
+        // A server that remembers nothing goes by a clock that may have shown later times before.
         excuse.tokens |= self.set_back;
         let slots = match excuse.scope {
             Scope::Lock(_) => Vec::new(),

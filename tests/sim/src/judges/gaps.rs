@@ -1,5 +1,5 @@
-//! Somebody gets a lock of a quorum that nobody has, although several want it and share its servers out among them: the time
-//! without a grant while a majority of servers is well, nobody has the lock and somebody wants it.
+//! A free lock of a quorum is granted soon, although several clients want it and get some of its servers each: the time without a
+//! grant while a majority of servers is well, and the lock is free and wanted.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl Gaps {
 }
 
 impl Judges {
-    /// Somebody is granted a lock, or leaves it.
+    /// A task is granted a lock, or leaves it.
     pub(super) fn ends_gap(&self, lock: usize) {
         self.gaps.borrow_mut().now[lock] = [0; 2];
     }

@@ -132,7 +132,7 @@ impl Home {
         text.is_some_and(|(text, _)| text.ends_with(b"+"))
     }
 
-    /// To whom a mutex was passed on last, until it is given back.
+    /// The hold that a mutex was handed over to last, until it is released.
     pub(super) fn passed_on<'f>(&self, fleet: &'f Fleet, node: NodeId) -> Option<&'f str> {
         let noted = fleet.lock_field(node, &self.key, b"g")?;
         let (_until, id) = std::str::from_utf8(noted).ok()?.split_once(' ')?;
@@ -186,7 +186,7 @@ impl Home {
         })
     }
 
-    /// Whether somebody has it where its slot moves to, or from.
+    /// Whether a client has it where its slot moves to, or from.
     #[expect(
         clippy::redundant_closure_for_method_calls,
         reason = "the method by its name is of one lifetime only"

@@ -1,5 +1,5 @@
-//! Nobody loses a lease while nothing does harm, and no hold and no place in a line stays on a server whose process knows
-//! nothing of it.
+//! No client loses a lease without a fault that explains it, and no hold and no queue position stays on a server whose process
+//! knows nothing of it.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -19,7 +19,7 @@ const UNDER_WAY: Nanos = SECOND;
 /// How often servers are looked at.
 const EVERY: Nanos = 200 * MS;
 
-/// What is known of holds and places, of use or not.
+/// The holds and places at servers, used or not.
 #[derive(Debug)]
 pub(super) struct Idle {
     /// Since when which processes have more of them in which lock than they have tasks there.
@@ -38,7 +38,7 @@ pub(super) struct Idle {
     /// background.
     more: Nanos,
     later: Nanos,
-    /// How long after the end of a hold a late copy of its acquire may take a mutex for nobody.
+    /// How long after the end of a hold a late copy of its acquire may take a mutex for no client.
     strays: Nanos,
     /// How far servers' clocks are set: the end of a string is an absolute time to its replicas.
     apart: Nanos,

@@ -1,4 +1,5 @@
-//! Who joins the line of a mutex leaves a mark at the hold that stands in its way: its holder's release tells nobody otherwise.
+//! A client that joins the queue of a mutex leaves a mark at the hold in its way: otherwise its holder's release notifies no
+//! waiter.
 
 use super::Judges;
 use super::home::is_foreign;
@@ -31,7 +32,7 @@ impl Judges {
         if !joined || was.id != is.id || is_foreign(&is.id) {
             return;
         }
-        // Who comes anew does not look at the string of a mutex that was passed on: whose that is now, took it past the line.
+        // A new waiter does not read the string of a mutex that was handed over: whose that is now, took it past the line.
         let home = &self.homes[lock];
         let past = engine.fleet(|fleet| {
             let passed_on = home.passed_on(fleet, node);

@@ -1,4 +1,5 @@
-//! Who says that something went wrong. Each judge knows one promise; they look after every step and change nothing.
+//! The checkers, each of which objects to one kind of mistake. Each judge knows one promise; they look after every step and
+//! change nothing.
 
 mod answers;
 mod asking;
@@ -95,7 +96,7 @@ pub(crate) struct Judges {
     found: RefCell<Option<Violation>>,
     /// When all was well again, if it is: no fault is at work.
     calm_since: Cell<Option<Nanos>>,
-    /// The same for those faults that do harm.
+    /// A fault that does harm.
     unharmed_since: Cell<Option<Nanos>>,
 }
 

@@ -12,13 +12,13 @@ use crate::engine::{Engine, MS, Nanos, SECOND};
 /// For how long they may pass it on: five seconds, and what clocks may differ by.
 const MOST: Nanos = 5 * SECOND + 50 * MS;
 
-/// For how long somebody without dlock may look in vain: moments are missed, and taken by those who come anew.
+/// For how long a program without dlock may look in vain: moments are missed, and taken by those who come anew.
 const PATIENCE: Nanos = 40 * SECOND;
 
-/// Who has it for longer keeps others out by that, and not by passing it on: it waits for one more, which nobody gives back.
+/// A client that has it for longer keeps others out by that, and not by hand-overs: it waits for one more, which is not released.
 const LONG: Nanos = 5 * SECOND;
 
-/// Since when each mutex has gone from one of them to the next, since when the last of them has it, and when somebody without
+/// Since when each mutex has gone from one of them to the next, since when the last of them has it, and when a program without
 /// dlock had it, or it was held for long.
 #[derive(Debug)]
 pub(super) struct Moments {
@@ -36,14 +36,14 @@ impl Moments {
         }
     }
 
-    /// Whoever has a mutex now has had it for long.
+    /// The holder of a mutex has had it for long.
     fn is_long(&self, now: Nanos, lock: usize) -> bool {
         self.held[lock].is_some_and(|since| now > since + LONG)
     }
 }
 
 impl Judges {
-    /// Somebody without dlock has polled since then.
+    /// A program without dlock has polled since then.
     pub(super) fn look_at_others_wait(&self, engine: &Engine, begun: Nanos, waiting: &Waiting) {
         let now = engine.now();
         let moments = self.moments.borrow();

@@ -14,7 +14,7 @@ impl Beliefs {
         self.first.entry(hold).or_insert(first).0
     }
 
-    /// When somebody was granted it.
+    /// When a task was granted it.
     pub(super) fn granted_first(&self, belief: &Belief) -> Nanos {
         let first = self.first.get(&(belief.lock, belief.of, belief.named()));
         first.map_or(belief.since, |first| first.1)
@@ -28,7 +28,7 @@ impl Beliefs {
         Some(*named)
     }
 
-    /// When somebody of its process left what the server had named so last, if that is what was left last.
+    /// When a task of its process left the hold that the server had named so last, if that hold was left last.
     pub(super) fn left(&self, belief: &Belief) -> Option<Nanos> {
         let left = self.left.get(&(belief.lock, belief.of));
         left.filter(|left| left.0 == belief.named())

@@ -38,8 +38,7 @@ struct Seen {
     holds: Vec<(String, Holding)>,
     /// In the order of arrival.
     waiting: Vec<Waiter>,
-    /// Whether somebody who waits keeps the place also if it ran out while the server stood still. Nobody gives up waiting
-    /// then.
+    /// Whether a waiter keeps its place also if that ran out while the server stood still. No task gives up waiting then.
     strict: bool,
 }
 
@@ -117,7 +116,7 @@ impl Seen {
         wrong
     }
 
-    /// Whether somebody enters who was to wait for a turn. A mutex that is free anybody may take; among those who have dlock it
+    /// Whether a task enters that was to wait for its turn. Any program may take a free mutex; among those who have dlock it
     /// is passed on.
     fn is_ordered(&self, id: &str, record: &Record<'_>) -> bool {
         let mut held = self.holds.iter();

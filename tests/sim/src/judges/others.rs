@@ -1,5 +1,5 @@
-//! Whose hold the text of a mutex is: nobody else takes it away, puts another in its place, or says when it ends. Judged by what
-//! stands there before and after each request.
+//! Whose hold the text of a mutex is: no other program takes it away, puts another in its place, or says when it ends. Judged by
+//! what stands there before and after each request.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -14,7 +14,7 @@ use super::home::process_of;
 use crate::engine::{Engine, ProcId};
 use crate::server::{NodeId, Role};
 
-/// Who has no dlock, and what stood there before a request.
+/// The programs without dlock, and the value before a request.
 #[derive(Debug, Default)]
 pub(super) struct Others {
     foreign: BTreeSet<ProcId>,

@@ -1,4 +1,4 @@
-//! Nobody waits for longer than a heartbeat and a hand-over on a lock that is free, or free for those who read.
+//! No task waits for longer than a heartbeat and a hand-over on a lock that is free, or free for readers.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ const REMEMBERED: Nanos = 14 * MS;
 const FORGOTTEN: Nanos = 15 * SECOND + 2 * SECOND;
 /// For how long a mutex is left free for those who poll, and how late one looks then.
 const MOMENT: Nanos = 160 * MS;
-/// For how long a place lasts that nobody makes last longer.
+/// For how long a place lasts that is not refreshed.
 const PLACE: Nanos = 3 * SECOND;
 /// How long after a fault waits are judged again: connections are back, and places of the dead are over.
 const CALM: Nanos = 8 * SECOND;
 
-/// Somebody waits.
+/// A task that waits.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     pub(crate) of: ProcId,
@@ -44,14 +44,14 @@ impl Waiting {
     }
 }
 
-/// Since when a lock is free although somebody waits, and since when it is for those who read.
+/// Since when a lock is free although a task waits, and since when it is for readers.
 #[derive(Debug, Clone, Copy, Default)]
 struct Free {
     all: Option<Nanos>,
     readers: Option<Nanos>,
 }
 
-/// Everybody who waits, and since when locks are free in spite of that.
+/// All tasks that wait, and since when locks are free in spite of that.
 #[derive(Debug)]
 pub(super) struct Waits {
     waiting: BTreeMap<u64, (Nanos, Waiting)>,
@@ -61,12 +61,12 @@ pub(super) struct Waits {
     longer: Nanos,
     /// How long requests take.
     trip: Nanos,
-    /// What is added to a heartbeat for a hand-over, and for a mutex in addition.
+    /// The time that a hand-over adds to a heartbeat, and that a mutex adds.
     hand_over: Nanos,
     more: Nanos,
 }
 
-/// For how long the place of one may stay who got a mutex and gave it back while its slot moved: nobody sees the line then.
+/// For how long the place of one may stay who got a mutex and gave it back while its slot moved: no script sees the queue then.
 pub(super) fn place_left(plan: &Plan) -> Nanos {
     let mut faults = plan.faults.iter();
     let moves = faults.any(|one| matches!(one.fault, Fault::Migrate { .. }));
@@ -102,7 +102,7 @@ impl Waits {
         }
     }
 
-    /// Since when anybody waits for one of the locks: who is first in line lets nobody else in before it looks.
+    /// Since when a task waits for one of the locks: the first in the queue lets no other in before it looks.
     fn first(&self, waiting: &Waiting) -> Nanos {
         let all = self.waiting.values();
         let same = all.filter(|(_, one)| one.locks.iter().any(|lock| waiting.locks.contains(lock)));
@@ -119,7 +119,7 @@ impl Waits {
 }
 
 impl Judges {
-    /// Somebody begins to wait; the number is for [`Self::stops_waiting`].
+    /// A task begins to wait; the number is for [`Self::stops_waiting`].
     pub(crate) fn waits(&self, now: Nanos, waiting: Waiting) -> u64 {
         let mut waits = self.waits.borrow_mut();
         waits.next += 1;
@@ -142,7 +142,7 @@ impl Judges {
         }
     }
 
-    /// A lock was had: whoever waited on a free one waits anew.
+    /// A lock was had: a task that waited on a free one waits anew.
     pub(super) fn was_had(&self, now: Nanos, lock: usize, write: bool, of: ProcId) {
         self.traffic.borrow_mut().note_of(now, lock, write, of);
         self.ends_gap(lock);
@@ -153,7 +153,7 @@ impl Judges {
         }
     }
 
-    /// Since when somebody waits, and for what.
+    /// Since when a task waits, and for which locks.
     pub(super) fn who_waits_as(&self, number: u64) -> Option<(Nanos, Waiting)> {
         self.waits.borrow().waiting.get(&number).cloned()
     }
@@ -179,20 +179,20 @@ impl Judges {
         waiting.count() + self.holders_of(lock, of)
     }
 
-    /// Whether somebody who runs waits for this lock alone.
+    /// Whether a task of a running process waits for this lock alone.
     pub(super) fn is_wanted(&self, engine: &Engine, lock: usize) -> bool {
         let waits = self.waits.borrow();
         let mut waiting = waits.waiting.values();
         waiting.any(|(_, one)| one.locks == [lock] && engine.runs(one.of))
     }
 
-    /// Who waits now.
+    /// The tasks that wait now.
     pub(crate) fn who_waits(&self) -> Vec<Waiting> {
         let waits = self.waits.borrow();
         waits.waiting.values().map(|one| one.1.clone()).collect()
     }
 
-    /// Looks at all locks that somebody waits for.
+    /// Looks at all locks that a task waits for.
     pub(crate) fn look_at_waits(&self, engine: &Engine) {
         if self.is_quorum() {
             return; // See `gaps`.

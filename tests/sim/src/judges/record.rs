@@ -2,7 +2,7 @@
 
 use crate::server::{Fleet, NodeId};
 
-/// Who holds and who waits, as recorded; of those who are over some are left out.
+/// The holders and the waiters, as recorded; of those who are over some are left out.
 #[derive(Debug, Default)]
 pub(super) struct Record<'f> {
     /// By id.
@@ -17,14 +17,14 @@ pub(super) struct Record<'f> {
     pub(super) expires: bool,
     pub(super) kept: Option<u64>,
     pub(super) life: Option<u64>,
-    /// Who does not last longer from now on.
+    /// The holds that do not last longer from now on.
     pub(super) ended: Vec<&'f str>,
     /// Until when a mutex is left free for those who have no dlock; 0 if it is not.
     pub(super) free: u64,
     pub(super) is_mutex: bool,
 }
 
-/// A hold: whether it writes, until when (server's time, us), whether somebody owns it.
+/// A hold: whether it writes, until when (server's time, us), whether it has an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Holding {
     pub(super) write: bool,
@@ -141,7 +141,7 @@ impl<'f> Record<'f> {
         }
     }
 
-    /// Everybody with a place, and whether to write.
+    /// All clients with a place, and whether they wait to write.
     pub(super) fn places(&self) -> impl Iterator<Item = (&Place<'f>, bool)> {
         let writers = self.writers.iter().map(|place| (place, true));
         writers.chain(self.readers.iter().map(|place| (place, false)))
@@ -166,27 +166,27 @@ impl<'f> Record<'f> {
         outlive.map(|hold| hold.0)
     }
 
-    /// Whether somebody has a place that counts.
+    /// Whether a client has a place that counts.
     pub(super) fn waits(&self, id: &str, write: bool) -> bool {
         let line = if write { &self.writers } else { &self.readers };
         line.iter()
             .any(|place| place.id == id && place.until > self.now)
     }
 
-    /// Whether somebody has a place who has failed to hear.
+    /// Whether a client has a place that was passed over.
     pub(super) fn is_deaf(&self, id: &str) -> bool {
         let mut places = self.places();
         places.any(|(place, _)| place.id == id && place.until == 0)
     }
 
-    /// Whether anybody writes or waits to.
+    /// Whether a client writes or waits to write.
     pub(super) fn is_wanted_to_write(&self) -> bool {
         let mut holds = self.holds.iter();
         holds.any(|hold| hold.1.write && hold.1.until > self.now)
             || self.writers.iter().any(|place| place.until > self.now)
     }
 
-    /// Whether anybody has it now.
+    /// Whether a client has it now.
     pub(super) fn is_held(&self) -> bool {
         self.holds.iter().any(|hold| hold.1.until > self.now)
     }

@@ -1,4 +1,4 @@
-//! A `min_hold`: nobody else has the lock before it is over, although its holder has given it back.
+//! A `min_hold`: no other client has the lock before it is over, although its holder has released it.
 
 use super::Judges;
 use super::belief::{Belief, seconds};
@@ -9,7 +9,7 @@ use crate::engine::{Engine, Nanos};
 pub(super) type Rests = Vec<Belief>;
 
 impl Belief {
-    /// Until when nobody else is to have it: clocks may differ by a hundredth.
+    /// Until when no other client may have it: clocks may differ by a hundredth.
     fn rests_until(&self) -> Nanos {
         let long = self.min_hold.unwrap_or(0);
         self.since + long - long / 100
@@ -29,7 +29,7 @@ impl Judges {
         }
     }
 
-    /// Somebody was granted a lock.
+    /// A task was granted a lock.
     pub(super) fn look_at_rests(&self, engine: &Engine, belief: &Belief) {
         let now = engine.now();
         let mut rests = self.rests.borrow_mut();

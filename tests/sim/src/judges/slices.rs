@@ -9,7 +9,7 @@ use crate::engine::{Engine, MS, Nanos};
 const LENGTH: Nanos = 5 * MS + MS / 20;
 
 impl Judges {
-    /// Somebody was granted a lock, perhaps by another task of its process. The slice began when the first of them was granted
+    /// A task was granted a lock, perhaps by another task of its process. The slice began when the first of them was granted
     /// what the server had named for it, or before.
     pub(super) fn look_at_slice(
         &self,
@@ -21,7 +21,7 @@ impl Judges {
         let (Guard::Write(_) | Guard::Mutex(_) | Guard::Fenced(_)) = guard else {
             return;
         };
-        // What is not named is known by what stands at masters, which may have changed.
+        // A hold without a name is known by the record at masters, which may have changed.
         if matches!(guard, Guard::Mutex(_)) && !self.must_be_kept(engine.now()) {
             return;
         }

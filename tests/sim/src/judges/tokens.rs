@@ -6,7 +6,7 @@ use super::excuses::Claim;
 use super::guard::Guard;
 use crate::engine::{Engine, Nanos, ProcId};
 
-/// The largest token that somebody believed in.
+/// The largest token that a task believed in.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Largest {
     token: u64,
@@ -52,7 +52,7 @@ impl Judges {
         }
     }
 
-    /// Somebody was granted a lock.
+    /// A task was granted a lock.
     pub(super) fn look_at_token(
         &self,
         engine: &Engine,

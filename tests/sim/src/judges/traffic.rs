@@ -1,4 +1,4 @@
-//! When which lock was last had or wanted, and by whom.
+//! The last time that each lock was held or wanted, and the tasks that did.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Traffic {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    /// When somebody last had it or wanted it, and when to write.
+    /// When a task last had it or wanted it, and when to write.
     any: Option<Nanos>,
     write: Option<Nanos>,
 }
@@ -32,7 +32,7 @@ impl Traffic {
         }
     }
 
-    /// Somebody has or wants a lock, or no longer does.
+    /// A task has or wants a lock, or no longer does.
     pub(super) fn note(&mut self, now: Nanos, lock: usize, write: bool) {
         let seen = &mut self.locks[lock];
         seen.any = Some(now);
@@ -58,7 +58,7 @@ impl Traffic {
             self.note(now, lock, true);
         }
         for (until, write) in holds.chain(places) {
-            // Those whose time is over are in the way until somebody has noticed.
+            // Expired holds are in the way until a request has noticed them.
             if until == 0 || until > record.now {
                 self.note(now, lock, write);
             }
@@ -67,7 +67,7 @@ impl Traffic {
 }
 
 impl Judges {
-    /// Whether anybody had or wanted one of the locks since then, so that it was busy for who waits.
+    /// Whether a task had or wanted one of the locks since then, so that it was busy for a waiter.
     pub(super) fn was_busy(
         &self,
         engine: &Engine,

@@ -13,7 +13,7 @@ const AWAY: u32 = 800;
 const SLOWED: u32 = 600;
 const SLOW: Nanos = 200 * MS;
 
-/// For how long a free lock may be had by nobody.
+/// For how long a free lock may stay free.
 const GAP: Nanos = 500 * MS;
 
 impl Plan {

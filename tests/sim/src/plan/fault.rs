@@ -183,7 +183,7 @@ pub(crate) enum Fault {
         node: usize,
         micros: i64,
     },
-    /// A lock's slot moves to another master in one step, or stays, after a pause in which the master lets nobody write.
+    /// A lock's slot moves to another master in one step, or stays, after a pause in which the master carries out no writes.
     MoveAtOnce {
         lock: usize,
         to: usize,

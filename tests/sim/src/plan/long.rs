@@ -108,7 +108,7 @@ impl Plan {
         self.sort_faults();
     }
 
-    /// A server's clock steps under holds, some of which nobody gives back.
+    /// A server's clock steps under holds, some of which are never released.
     fn step_clocks(&mut self, random: &mut Random) {
         self.alone(random);
         let lease = random.one(&[1, 3, 4]) * SECOND;

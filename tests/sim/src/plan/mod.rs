@@ -39,7 +39,7 @@ pub(crate) struct ProcessPlan {
     pub(crate) lease: u64,
     pub(crate) response_timeout: u64,
     pub(crate) retry_for: u64,
-    /// For how long anybody may hold a lock.
+    /// For how long a task may hold a lock.
     pub(crate) max_hold: Option<u64>,
     pub(crate) ppm: i32,
     /// Whether its locks may stay taken after they were given back.

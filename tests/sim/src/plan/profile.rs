@@ -1,4 +1,4 @@
-//! What a seed tries besides what every seed does.
+//! What a seed tries in addition to what every seed does.
 
 use super::{LockKind, Plan};
 use crate::engine::{Nanos, Random, SECOND};
@@ -75,7 +75,7 @@ pub(crate) struct Demands {
     pub(crate) keeps_order: bool,
     /// Whether a dead holder's lock is free in time although clocks step.
     pub(crate) frees_in_time: bool,
-    /// For how long a lock of a quorum that is free may be had by nobody.
+    /// For how long a free lock of a quorum may stay free.
     pub(crate) gap: Option<Nanos>,
 }
 

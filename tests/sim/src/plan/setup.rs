@@ -17,7 +17,7 @@ pub(crate) struct Setup {
     /// How long changes and the cluster's bus take among servers, at most.
     pub(crate) changes: Nanos,
     pub(crate) bus: Nanos,
-    /// How much too fast servers' clocks are, in millionths: all of them, as somebody keeps them together; and how far each
+    /// How much too fast servers' clocks are, in millionths: all of them, as an operator keeps them together; and how far each
     /// is ahead, in us.
     pub(crate) server_ppm: i32,
     pub(crate) ahead: Vec<i64>,
@@ -28,7 +28,7 @@ pub(crate) struct Setup {
     pub(crate) mutexes: Mutexes,
     /// How many servers have each lock, of a quorum; 0 if there is none.
     pub(crate) members: usize,
-    /// How much too fast each of their clocks is besides, in millionths.
+    /// How much too fast each of their clocks runs, in millionths.
     pub(crate) drifts: Vec<i32>,
     /// How long servers take.
     pub(crate) service: Service,

@@ -66,7 +66,7 @@ impl Plan {
         };
     }
 
-    /// Many locks that somebody holds until the end, and a waiter for each, in one process or in some.
+    /// Many locks that one process holds until the end, and a waiter for each, in one process or in some.
     fn parked(&mut self, random: &mut Random, model: &ProcessPlan) -> usize {
         let processes = random.one(&[1, 1, 2, 8]);
         let many = usize::try_from(random.within(150, 300)).unwrap_or(150) / processes;

@@ -1,4 +1,4 @@
-//! What is left when all clients have been shut down.
+//! The leftovers after all clients have been shut down.
 
 use std::rc::Rc;
 

@@ -47,7 +47,7 @@ pub struct Outcome {
     pub hash: u64,
     /// Overlaps that were put down to what Redis had lost.
     pub excused: u64,
-    /// For how long nobody was granted a lock that somebody wanted and could have had at a majority of servers, at most:
+    /// The longest time without a grant of a lock that was wanted and free at a majority of servers:
     /// while nothing was wrong, and at any time.
     pub gaps: [u64; 2],
     /// When which fault began.
@@ -65,7 +65,7 @@ pub fn run_seed(seed: Seed) -> Outcome {
     run_plan(plan, seed.told, seed.wire)
 }
 
-/// How long after its last operation everybody must be through, and how long a run may take.
+/// How long after its last operation each task must be through, and how long a run may take.
 const PATIENCE: Nanos = 900 * SECOND;
 
 pub(crate) fn run_plan(plan: Plan, told: bool, wire: bool) -> Outcome {
@@ -222,7 +222,7 @@ fn sample(sim: &Rc<Sim>, every: Nanos) {
     sim.engine.at(at, Box::new(look));
 }
 
-/// Nobody wants anything: subscriptions end after a while.
+/// No task wants anything: subscriptions end after a while.
 fn rest(sim: &Rc<Sim>) {
     let engine = &sim.engine;
     loop {
@@ -263,7 +263,7 @@ fn shut_down(sim: &Rc<Sim>) {
                 continue;
             }
             let job = async move {
-                // What is not delivered is found below.
+                // Messages that are not delivered are found below.
                 let _ = client.shutdown().await;
             };
             engine.spawn_in(of, Box::pin(job));

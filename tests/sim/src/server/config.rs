@@ -1,4 +1,4 @@
-//! What is simulated: which server, and how it is set up.
+//! The simulated servers: which server, and how it is set up.
 
 use std::time::Duration;
 

@@ -155,7 +155,7 @@ impl Fleet {
     }
 
     /// Bytes from a client arrive, perhaps a part of a request. A server that sleeps looks at them when it wakes.
-    /// Those to a connection that the server has closed are lost.
+    /// Replies to a connection that the server has closed are lost.
     pub fn feed(&mut self, now: Duration, conn: ConnId, bytes: &[u8]) {
         if let Some(node) = self.node_of(conn) {
             self.at(now, node).receive(conn, bytes);

@@ -17,7 +17,7 @@ pub enum Role {
 /// A channel to which a connection listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// Who listens.
+    /// The subscribers.
     pub conn: ConnId,
     /// To what.
     pub channel: Vec<u8>,
@@ -54,7 +54,7 @@ impl Fleet {
         }
     }
 
-    /// The master of a slot by the latest epoch, whoever has heard of it. A single server is it for all.
+    /// The master of a slot by the latest epoch, whichever nodes know of it. A single server is it for all.
     #[must_use]
     pub fn owner(&self, slot: u16) -> NodeId {
         let latest = self.claims(slot).max();
@@ -81,7 +81,7 @@ impl Fleet {
         self.nodes[node.0].cluster.as_ref().is_some_and(|view| {
             let own = (0..16_384).filter(|slot| view.owners.owner(*slot) == node);
             let own: Vec<u16> = own.collect();
-            // One slot alone may be on its way to somebody else.
+            // One slot alone may be on its way to another node.
             own.len() > 1 && own.iter().all(|slot| self.owner(*slot) != node)
         })
     }
@@ -175,7 +175,7 @@ impl Fleet {
         live.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Those that never expire.
+    /// The keys that never expire.
     #[must_use]
     pub fn keys_without_expiry(&self, node: NodeId) -> Vec<Vec<u8>> {
         let lasting = self.nodes[node.0]
@@ -185,7 +185,7 @@ impl Fleet {
         lasting.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Who listens to what at a server.
+    /// The subscribers of a server, and their channels.
     #[must_use]
     pub fn subscriptions(&self, node: NodeId) -> Vec<Subscription> {
         let node = &self.nodes[node.0];

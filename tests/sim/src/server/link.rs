@@ -9,15 +9,15 @@ use super::fleet::NodeId;
 /// Something on its way from one server to another.
 #[derive(Debug, Clone)]
 pub struct Link {
-    /// Who sent it.
+    /// The sender.
     pub from: NodeId,
-    /// Whom it is for.
+    /// The receiver.
     pub to: NodeId,
     /// What it is.
     pub item: LinkItem,
 }
 
-/// What is on its way.
+/// A message between servers.
 #[derive(Debug, Clone)]
 #[expect(
     private_interfaces,
@@ -35,7 +35,7 @@ pub enum LinkItem {
     Acknowledge,
     /// A message on a channel.
     Message(Message),
-    /// Who serves what.
+    /// The slots of each node.
     Heartbeat(Arc<Beat>),
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Message {
     pub(super) sharded: bool,
 }
 
-/// What kind of thing is on its way, for whoever decides what to do with it.
+/// The kind of a message, for faults that pick some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkKind {
     /// Changes of data, from a master to its replica, in order.
@@ -78,7 +78,7 @@ pub enum LinkKind {
     Acknowledge,
     /// A message on a channel.
     Message,
-    /// Who serves what, as the sender believes.
+    /// The slots of each node, as the sender believes.
     Heartbeat,
 }
 

@@ -1,4 +1,4 @@
-//! Making a failing plan smaller, before anybody has to read it.
+//! Making a failing plan smaller, before a person has to read it.
 
 mod smaller;
 

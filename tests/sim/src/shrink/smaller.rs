@@ -8,9 +8,9 @@ use crate::run::{Outcome, run_plan};
 pub struct Shrunk {
     /// How it fails, with its timeline.
     pub outcome: Outcome,
-    /// What is left of it.
+    /// The part of it that is left.
     pub acquires: usize,
-    /// What is left of its faults.
+    /// The faults that are left.
     pub faults: usize,
     /// And of its processes.
     pub processes: usize,

@@ -99,7 +99,7 @@ impl Locks<'_> {
         request
     }
 
-    /// As somebody without dlock takes a mutex, and as dlock tries it first.
+    /// As a program without dlock takes a mutex, and as dlock tries it first.
     pub(crate) fn plain(rng: &mut Rng) -> Words {
         let value = pick(rng, &["c0/1", "c1/2", "00f1", "00f2"]);
         words(&["SET", pick(rng, &MUTEXES), value, "NX", "PX", "30000"])

@@ -134,7 +134,7 @@ impl<'r> Both<'r> {
         }
     }
 
-    /// Ends all connections: the next sequence finds nobody who listens.
+    /// Ends all connections: the next sequence finds no subscriber.
     pub(crate) fn end(self) {
         for pair in self.conns {
             pair.real.close();

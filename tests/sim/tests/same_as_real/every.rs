@@ -1,5 +1,5 @@
 //! Every command that the simulated servers have and whose reply can be foreseen, as clients send it and as scripts
-//! call it. What is left out tells times, sizes or an order of keys: `TIME`, `INFO`, `ROLE`, `DBSIZE`, `SCAN`, `HELLO`.
+//! call it. Replies that are left out tell times, sizes or an order of keys: `TIME`, `INFO`, `ROLE`, `DBSIZE`, `SCAN`, `HELLO`.
 
 use fastrand::Rng;
 

@@ -74,7 +74,7 @@ fn sequence(real: &Real, admins: &mut [RealConn], seed: u64) {
             both.resp3(conn);
         }
     }
-    // From one server to another messages take their time: whoever may hear one listens from the start.
+    // From one server to another messages take their time: clients that may get one subscribe at the start.
     both.ask(0, &[words(&["SUBSCRIBE", "c0"])]);
     let mut locks = locks(real, &mut admins[0]);
     let (mut moving, mut moved) = (None, Vec::new());

@@ -123,7 +123,7 @@ impl Real {
     }
 }
 
-/// Ports in a row that nobody has, with those of the bus; held until they are used.
+/// Free ports in a row, with those of the bus; held until they are used.
 fn free_ports(count: usize) -> (u16, Vec<TcpListener>) {
     let bind = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok();
     loop {

@@ -1,4 +1,4 @@
-//! Who is whose replica in a real cluster, and waiting until everybody knows.
+//! The replicas of a real cluster, and waiting until all nodes know them.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ impl Roles {
         wait_until("the old master follows", || {
             links_up(&mut admins[old]) && has_replica(&mut admins[new])
         });
-        // Whom it greets hears of its role now, and not with one of the next heartbeats.
+        // A node that it greets hears of its role now, and not with one of the next heartbeats.
         for other in (0..admins.len()).filter(|other| *other != old) {
             let port = real.port(other).to_string();
             admins[old].must(&[b"CLUSTER", b"MEET", b"127.0.0.1", port.as_bytes()]);

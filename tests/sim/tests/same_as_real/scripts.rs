@@ -45,7 +45,7 @@ const COMMON_TO_MUTEXES: &str = concat!(
     include_str!("../../../../dlock/src/store/redis/lua/mutex/moments.lua"),
 );
 
-/// The same for a script of mutexes.
+/// The arguments of a script of mutexes.
 pub(crate) fn of_mutex(number: usize, clock: Option<&str>) -> String {
     with_clock(
         &MUTEX[number].replace("-- include: common", COMMON_TO_MUTEXES),

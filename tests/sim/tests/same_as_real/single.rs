@@ -30,7 +30,7 @@ pub(crate) fn compare(seeds: Range<u64>) {
     println!("{count} sequences on one {:?}: equal replies", real.flavour);
 }
 
-/// The same start for both sides.
+/// One start for both sides.
 pub(crate) fn fresh<'r>(real: &'r Real, admin: &mut RealConn, seed: u64) -> Both<'r> {
     for command in [
         &["CONFIG", "SET", "maxmemory", "0"][..],
@@ -157,7 +157,7 @@ fn subscribe(rng: &mut Rng, both: &mut Both<'_>, sharded: bool) {
         3 => words(&["UNSUBSCRIBE", channel]),
         _ => words(&["PUBLISH", channel, "hello"]),
     };
-    // Who listens in RESP2 may ask nothing else.
+    // A subscriber in RESP2 may send nothing else.
     let conn = if command[0].starts_with(b"P") || command[0].starts_with(b"SP") {
         rng.usize(0..2)
     } else {

@@ -74,8 +74,8 @@ pub(crate) fn give(real: &Real, admins: &mut [RealConn], slot: u16, to: usize) {
         id.as_bytes(),
     ];
     admins[to].must(&command);
-    // Later servers tell all others of it at once. Whom an old one greets hears of its epoch now, and not with one of
-    // the next heartbeats.
+    // Later servers tell all others of it at once. A node that an old one greets hears of its epoch now, and not with one of the
+    // next heartbeats.
     let is_old = real.flavour == Flavour::Redis62;
     for other in (0..MASTERS).filter(|other| is_old && *other != to) {
         let port = real.port(other).to_string();

@@ -115,7 +115,7 @@ impl Value {
     }
 }
 
-/// Whether this is how long somebody has held or waited, in the flat lists of an inspection: spans begin at nothing.
+/// Whether this is the time that a client has held or waited, in the flat lists of an inspection: spans begin at nothing.
 fn is_span(items: &[Value], at: usize) -> bool {
     [(6, 4), (4, 3)].into_iter().any(|(fields, span)| {
         let has_mode = |one: &[Value]| one[1].is("r") || one[1].is("w");

@@ -38,7 +38,7 @@ impl Redis {
         }
     }
 
-    /// Asks whoever has this mutex; what goes wrong, as text, otherwise.
+    /// Asks the master that has this mutex; what goes wrong, as text, otherwise.
     pub(super) async fn ask(&mut self, lock: usize, words: &[&str]) -> Result<Reply, String> {
         let mut to = self.homes.get(&lock).unwrap_or(&self.seeds[0]).clone();
         let mut asking = false;

@@ -1,6 +1,6 @@
 //! Reading what a server answers to who speaks RESP2.
 
-/// An answer. Nobody here looks into arrays.
+/// An answer. No client here looks into arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reply {
     Status(String),

@@ -98,7 +98,7 @@ impl Client {
         sim.count();
     }
 
-    /// Its own process, and what nobody else has.
+    /// Its own process, and its own state.
     fn value(&mut self) -> String {
         let (of, first, second) = (self.of.0, self.random.any(), self.random.any());
         match self.foreign.dialect {
@@ -112,7 +112,8 @@ impl Client {
         let sim = Rc::clone(&self.sim);
         let begun = BootInstant::now();
         let _waits = Waits::new(&sim, of, task, op);
-        // Each try has the same value: if what undoes one is late, it undoes the next, and nobody is to count on that.
+        // Each try has the same value: if the command that undoes one is late, it undoes the next, and no program may count on
+        // that.
         let mut undone = true;
         loop {
             let (asked, asked_at) = (sim.engine.now(), BootInstant::now());

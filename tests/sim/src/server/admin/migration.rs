@@ -84,7 +84,7 @@ impl Fleet {
         }
     }
 
-    /// Calls a migration off at the old owner, which sends nobody to the other server from now on.
+    /// Calls a migration off at the old owner, which sends no client to the other server from now on.
     pub fn migrate_call_off(&mut self, now: Duration, migration: &Migration) {
         self.close_slot(now, migration.from, migration.slot);
     }
@@ -147,7 +147,7 @@ impl Fleet {
             return true;
         };
         let target = self.at(now, to);
-        // What is sent is how long the key has to live, which the other server counts by its own clock.
+        // The message has the key's time to live, which the other server counts by its own clock.
         let arrives_at = target.millis();
         entry.expires = entry
             .expires

@@ -1,11 +1,11 @@
-//! Slots that nobody serves.
+//! Slots that no node serves.
 
 use std::time::Duration;
 
 use crate::server::fleet::{Fleet, NodeId};
 
 impl Fleet {
-    /// A master gives up a slot of its own (`CLUSTER DELSLOTS`): nobody serves it then. Keys stay. False if the slot is
+    /// A master gives up a slot of its own (`CLUSTER DELSLOTS`): no node serves it then. Keys stay. False if the slot is
     /// not its own.
     pub fn delete_slot(&mut self, now: Duration, node: NodeId, slot: u16) -> bool {
         let node = self.at(now, node);

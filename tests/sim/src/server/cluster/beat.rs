@@ -11,7 +11,7 @@ use crate::server::node::Node;
 /// A heartbeat, or news about another server that the receiver has missed.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Beat {
-    /// Whom it is about: mostly the sender.
+    /// The node that it is about: mostly the sender.
     about: NodeId,
     replica_of: Option<NodeId>,
     /// The epoch of what that one serves.
@@ -19,7 +19,7 @@ pub(in super::super) struct Beat {
     /// The latest epoch the sender has heard of.
     latest: u64,
     claims: Vec<(u16, u16)>,
-    /// Whom the sender has not heard of for long.
+    /// The nodes that the sender has not heard of for long.
     suspects: Vec<NodeId>,
 }
 

@@ -1,4 +1,4 @@
-//! Who serves what changes: `clusterUpdateSlotsConfigWith` of each version.
+//! Slots that change their nodes: `clusterUpdateSlotsConfigWith` of each version.
 
 use super::slot::slot_of;
 use super::view::View;
@@ -11,7 +11,7 @@ use crate::server::node::Node;
 struct Outcome {
     /// Slots that have another owner now.
     moved: Vec<u16>,
-    /// Those of them that were this server's own.
+    /// The slots among them that were this server's own.
     lost: Vec<u16>,
     /// Whether slots of this server's shard went to the sender.
     ours: bool,

@@ -1,4 +1,4 @@
-//! What a server of a cluster knows of the others, and whom it sends clients to. Used by the server itself and by
+//! What a server of a cluster knows of the others, and the nodes that it redirects clients to. Used by the server itself and by
 //! `admin`.
 
 mod beat;

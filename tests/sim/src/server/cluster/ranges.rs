@@ -1,4 +1,4 @@
-//! Who serves which slots.
+//! The nodes and their ranges of slots.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ impl Ranges {
     }
 }
 
-/// What is left of a range without these slots.
+/// The rest of a range without these slots.
 pub(in super::super) fn pieces(
     mut first: u16,
     last: u16,

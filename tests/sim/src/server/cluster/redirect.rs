@@ -12,7 +12,7 @@ pub(in super::super) enum Redirect {
     /// Some of the keys are here.
     Unstable,
     Down,
-    /// Nobody serves the slot.
+    /// No node serves the slot.
     Unserved,
     Moved(u16, NodeId),
     Ask(u16, NodeId),

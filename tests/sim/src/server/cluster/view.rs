@@ -16,7 +16,7 @@ pub(in super::super) struct View {
     pub(in super::super) owners: Ranges,
     /// Slots whose owner has said that they are not its own.
     pub(in super::super) unclaimed: BTreeSet<u16>,
-    /// Those of its own slots that it was told to give up.
+    /// The slots of its own that it was told to give up.
     pub(in super::super) unserved: BTreeSet<u16>,
     /// The latest epoch it has heard of.
     pub(in super::super) epoch: u64,
@@ -86,7 +86,7 @@ impl View {
         self.peer(node).replica_of.unwrap_or(node)
     }
 
-    /// Which ranges of slots are served, and by whom.
+    /// The ranges of slots that are served, and their nodes.
     pub(in super::super) fn served(&self) -> Vec<(u16, u16, NodeId)> {
         let ranges = self.owners.iter();
         let served = ranges.flat_map(|(first, last, owner)| {

@@ -1,4 +1,4 @@
-//! Whom a server takes for dead, and whether the cluster can serve.
+//! The nodes that a server takes for dead, and whether the cluster can serve.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::server::node::Node;
 const REJOIN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 
 impl Node {
-    /// Looks whom it has not heard of for too long.
+    /// Looks for nodes that it has not heard of for too long.
     pub(in super::super) fn watch_others(&mut self) {
         let (now, timeout) = (self.now, self.config.node_timeout);
         if let Some(view) = self.cluster.as_mut() {

@@ -21,7 +21,7 @@ pub(super) use self::check::keys;
 pub(super) use self::table::{Spec, find};
 use super::fleet::ConnId;
 
-/// Who asks.
+/// The caller.
 #[derive(Debug, Clone, Copy)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -12,7 +12,7 @@ pub(super) fn time(node: &mut Node, _: &Call<'_>) -> Reply {
     Reply::Array(parts.map(|part| Reply::bulk(part.to_string())).to_vec())
 }
 
-/// As much of it as somebody looks at.
+/// The fields that clients read.
 pub(super) fn info(node: &mut Node, _: &Call<'_>) -> Reply {
     let mut text = String::new();
     let mut add = |name: &str, value: &dyn std::fmt::Display| {

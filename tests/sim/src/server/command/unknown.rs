@@ -29,7 +29,7 @@ pub(super) fn unknown(flavour: Flavour, args: &[&[u8]]) -> Reply {
     Reply::error(line)
 }
 
-/// The same for a subcommand, or a wrong number of its arguments.
+/// The error for an unknown subcommand, or a wrong number of its arguments.
 pub(super) fn unknown_subcommand(flavour: Flavour, args: &[&[u8]]) -> Reply {
     let container = String::from_utf8_lossy(args[0]).to_uppercase();
     let name = String::from_utf8_lossy(args[1]);

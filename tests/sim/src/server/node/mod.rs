@@ -29,7 +29,7 @@ use super::link::{Link, LinkItem};
 use super::resp::Reply;
 use super::script::Script;
 
-/// Who listens to what.
+/// The subscribers and their channels.
 pub(super) type Listeners = IndexMap<Vec<u8>, Vec<ConnId>, FxBuildHasher>;
 
 /// One server.

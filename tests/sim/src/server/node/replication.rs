@@ -21,7 +21,7 @@ pub(in super::super) struct Replication {
     pub(in super::super) step: u64,
     /// `None`: this is a master.
     pub(in super::super) following: Option<Following>,
-    /// Those who follow this server, and when they last said that they do.
+    /// The replicas of this server, and when each last acknowledged it.
     pub(in super::super) replicas: BTreeMap<NodeId, Option<Duration>>,
 }
 

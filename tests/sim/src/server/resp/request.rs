@@ -13,7 +13,7 @@ pub(in super::super) enum Parsed {
     Nonsense(&'static str),
 }
 
-/// Reads one request. Those outside of arrays (inline commands) are words on a line.
+/// Reads one request. Inline commands, which are no arrays, are words on a line.
 pub(in super::super) fn parse(bytes: &[u8]) -> Parsed {
     let Some(first) = bytes.first() else {
         return Parsed::Part;

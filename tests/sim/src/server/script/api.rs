@@ -20,7 +20,7 @@ pub(super) fn table(lua: &Lua, flavour: Flavour) -> mlua::Result<Table> {
         Ok(sha1_smol::Sha1::from(text.as_bytes()).digest().to_string())
     };
     redis.raw_set("sha1hex", lua.create_function(sha1)?)?;
-    // What is published in a cluster does not go by the replication that this is about.
+    // Messages of a cluster do not go by the replication that this is about.
     redis.raw_set("set_repl", lua.create_function(|_, _: i64| Ok(()))?)?;
     for (what, name) in [(0, "REPL_NONE"), (3, "REPL_ALL")] {
         redis.raw_set(name, what)?;

@@ -11,7 +11,7 @@ pub(super) enum Trouble {
     Answer(String),
     /// The command was not run, for a reason with a code.
     Coded(&'static str),
-    /// It was not run, for a reason without.
+    /// The command was not run, for a reason outside of it.
     Plain(String),
     /// The server has died.
     Death,
