@@ -6,7 +6,7 @@ die() { say "$*" >&2; exit 1; }
 # Where the simulation is built, which has a configuration of its own.
 sim_target() { printf '%s\n' "${CARGO_TARGET_DIR:-$PWD/tests/sim/target}${CARGO_TARGET_DIR:+/sim}"; }
 
-# Whether anybody listens on port $1 of this machine.
+# Whether a program listens on port $1 of this machine.
 in_use() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 # await WHAT COMMAND...: waits until the command succeeds, and says what `why` knows when that takes too long.

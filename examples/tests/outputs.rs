@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-/// Runs an example without any setting of whoever runs the tests, and returns what it printed.
+/// Runs an example without any setting of the environment, and returns its output.
 fn run(program: &str) -> String {
     let output = Command::new(program).env_remove("DLOCK_URL").output();
     let output = output.expect("it starts");

@@ -1,4 +1,4 @@
-//! Ports nobody else uses: not another test, not another test process, not an outgoing connection.
+//! Ports that no other program uses: not another test, not another test process, not an outgoing connection.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},

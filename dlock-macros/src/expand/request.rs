@@ -1,4 +1,4 @@
-//! What is asked for: the arguments of the attribute as calls of the runtime's `Request`.
+//! The request for locks: the arguments of the attribute as calls of the runtime's `Request`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};

@@ -6,7 +6,7 @@ use syn::{Expr, Ident, LitStr, parse_quote};
 
 /// A value written into the key: `{order.id:05}`.
 pub(crate) struct Capture {
-    /// What is formatted: `order.id`.
+    /// The formatted value: `order.id`.
     pub(crate) value: Expr,
     /// How, with its colon, or nothing: `:05`.
     pub(crate) spec: String,

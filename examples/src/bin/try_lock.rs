@@ -1,4 +1,4 @@
-//! Only if nobody else is at it: a job that one of several processes does, and the others skip.
+//! Only if no other process does it: a job that one of several processes does, and the others skip.
 //!
 //! ```text
 //! Ann did the report

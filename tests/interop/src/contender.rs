@@ -117,7 +117,7 @@ impl Contender {
                 continue;
             }
             let others = told.iter().filter(|other| **other == id);
-            // Who is frozen need not be waited for.
+            // A frozen process need not be waited for.
             if 2 * (others.count() + 1) > self.servers.len() {
                 return id;
             }

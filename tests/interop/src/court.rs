@@ -10,7 +10,7 @@ use crate::{
 /// Names a process: those that replace it have numbers of their own.
 pub(crate) type Process = usize;
 
-/// Somebody who said that it has the lock, and for how long that is certain.
+/// A process that said that it has the lock, and for how long that is certain.
 #[derive(Clone, Debug)]
 pub(crate) struct Stay {
     number: u64,
@@ -26,7 +26,7 @@ pub(crate) enum Release {
     Refused,
 }
 
-/// Who is in the room, by the judge's clock. Nobody leaves by dying: the lease has to be over.
+/// The holders, by the judge's clock. A process does not leave by dying: the lease has to be over.
 #[derive(Debug)]
 pub(crate) struct Court {
     lease: Duration,
@@ -124,7 +124,7 @@ impl Court {
         self.overtaken.contains(&process)
     }
 
-    /// Who is in the room, before the key is read.
+    /// The holders, before the key is read.
     pub(crate) fn holder(&self, now: Moment) -> Option<Stay> {
         let mut present = self.stays.iter().filter(|stay| stay.until > now);
         present.next().cloned()

@@ -1,4 +1,4 @@
-//! What is counted, and whether it is enough.
+//! The counters, and whether they are high enough.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -21,7 +21,7 @@ struct Tally {
     frozen: u64,
 }
 
-/// The same for all.
+/// The counters of all sides.
 #[derive(Debug)]
 pub(crate) struct Figures {
     sides: Vec<(Side, Tally)>,
@@ -91,7 +91,7 @@ impl Figures {
         self.last_fence = fence;
     }
 
-    /// What is not of a side.
+    /// The counters without a side.
     pub(crate) fn of_all(&self) -> String {
         format!(
             "longest time without a grant: {} ms; servers killed: {}, frozen: {}; fencing tokens: {}, the last {}",
@@ -129,7 +129,7 @@ impl Figures {
         text
     }
 
-    /// What did not happen that had to; where nothing is done to anybody, only their shares count; otherwise servers have to
+    /// What did not happen that had to; without faults, only their shares count; otherwise servers have to
     /// have failed if they can (`fails`).
     pub(crate) fn lacks(&self, calm: bool, fails: bool) -> Vec<String> {
         let mut lacks = Vec::new();

@@ -19,7 +19,7 @@ pub(crate) struct Terms {
     pub(crate) key: String,
     pub(crate) lease: Duration,
     pub(crate) python: PathBuf,
-    /// Who frees whatever it finds.
+    /// The side that frees each lock that it finds.
     pub(crate) careless: Option<Side>,
     /// Whether dlock's processes want fencing tokens.
     pub(crate) fenced: bool,

@@ -1,10 +1,10 @@
-//! What is done to the processes, one after the other.
+//! Faults of the processes, one after the other.
 
 use fastrand::Rng;
 
 use crate::side::Side;
 
-/// What is done to a process.
+/// A fault of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// SIGKILL, while it holds the lock.
@@ -17,7 +17,7 @@ pub(crate) enum Deed {
     Freeze,
 }
 
-/// What is done to a process of which side.
+/// A fault, and the side of its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Incident {
     pub(crate) side: Side,
@@ -83,7 +83,7 @@ impl Docket {
         self.due = None;
     }
 
-    /// What is to be done to a holder of this side; it runs from now on.
+    /// The next fault of a holder of this side; it runs from now on.
     pub(crate) fn take(&mut self, side: Side) -> Option<Deed> {
         let wanted = |due: &mut Incident| due.side == side && due.deed != Deed::KillWaiting;
         let due = self.due.take_if(wanted)?;

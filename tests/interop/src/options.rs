@@ -1,4 +1,4 @@
-//! What is asked for.
+//! The trial that the options ask for.
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
@@ -26,7 +26,7 @@ pub(crate) struct Options {
     pub(crate) python: PathBuf,
     /// Whether a side frees whatever it finds, which the judge has to notice.
     pub(crate) control: bool,
-    /// Whether nothing is done to anybody.
+    /// Whether there are no faults.
     pub(crate) calm: bool,
 }
 

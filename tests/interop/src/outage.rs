@@ -1,4 +1,4 @@
-//! What is done to the servers of a quorum, a minority at a time.
+//! Faults of the servers of a quorum, a minority at a time.
 
 use std::{convert::Infallible, future::pending};
 
@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::trial::Trial;
 
-/// What is done to a server.
+/// A fault of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outage {
     /// SIGKILL; it comes back empty. Redlock wants that no sooner than all leases are over that it knew: with what it forgets,

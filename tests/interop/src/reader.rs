@@ -7,7 +7,7 @@ use redis::{
 };
 use tokio::sync::Mutex;
 
-/// Who takes longer has not answered.
+/// A later answer does not count.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A connection, made anew when it is needed.

@@ -1,4 +1,4 @@
-//! Who contends: a library, and the program that uses it.
+//! The contenders: a library, and the program that uses it.
 
 use std::{ffi::OsString, fmt, path::Path, str::FromStr};
 
@@ -12,7 +12,7 @@ pub(crate) enum Side {
 
 impl Side {
     pub(crate) const ALL: [Self; 3] = [Self::Dlock, Self::RedisPy, Self::NodeRedlock];
-    /// Those that can have a lock on most of several servers.
+    /// The sides that can have a lock on most of several servers.
     pub(crate) const OF_QUORUMS: [Self; 2] = [Self::Dlock, Self::NodeRedlock];
 
     /// How its program is called, before the arguments that all have.

@@ -1,4 +1,4 @@
-//! A run: servers, processes that contend, a judge who listens to them, and somebody who disturbs them.
+//! A run: servers, processes that contend, a checker that listens to them, and faults.
 
 mod state;
 
@@ -29,7 +29,7 @@ use crate::{
 const KEY: &str = "order:42";
 /// How long processes may take to come to an end.
 const END: Duration = Duration::from_secs(20);
-/// How often somebody looks at the key who was not told to, and at processes that may have ended by themselves.
+/// How often the key is read without an event, and processes are looked at that may have ended by themselves.
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// What all who take part share.
@@ -94,7 +94,7 @@ impl Trial {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody is to ask for the lock any more.
+    /// Whether no process is to ask for the lock any more.
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.end
     }

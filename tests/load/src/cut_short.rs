@@ -37,7 +37,7 @@ impl<F: Future> Future for CutShort<F> {
         };
         let polled = future.as_mut().poll(cx);
         if polled.is_pending() && last {
-            // It would be dropped at the next wake-up; whoever drops it does so now.
+            // It would be dropped at the next wake-up; a caller that drops it does so now.
             self.future = None;
             return Poll::Ready(None);
         }

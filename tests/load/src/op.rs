@@ -25,7 +25,7 @@ pub enum Ending {
     Cancelled,
 }
 
-/// The same owner takes the lock again while it has it.
+/// The owner takes the lock again while it has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Inner {
     /// Reads otherwise.
@@ -49,7 +49,7 @@ pub struct Op {
     pub cancel: Option<u64>,
     /// How long it is held.
     pub hold: Nanos,
-    /// How long nobody else is to have it, even if it is given back before.
+    /// How long no other client may have it, even if it is released before.
     pub min_hold: Option<Nanos>,
     /// Whether one that is lost is left early.
     pub until_lost: bool,

@@ -1,4 +1,4 @@
-//! Random numbers, all from one seed: whoever draws has a stream of its own, so that leaving one of them out changes
+//! Random numbers, all from one seed: each task draws from a stream of its own, so that leaving one of them out changes
 //! nothing for the others.
 
 /// A stream of random numbers.

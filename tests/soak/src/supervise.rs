@@ -2,7 +2,7 @@
 //!
 //! There are three processes, each of which started the next: the one that was called, the keeper, and the core, which does
 //! everything else and starts servers and workers. The first two adopt what is orphaned below them (`PR_SET_CHILD_SUBREAPER`),
-//! and whoever loses its neighbour kills all that it has and removes the run's folder: the keeper when the first is gone
+//! and each that loses its neighbour kills all that it has and removes the run's folder: the keeper when the first is gone
 //! (its input ends), the first when the keeper is gone. If both go at once, the core does what it can.
 
 use std::{
@@ -33,7 +33,7 @@ use tokio::{
 
 use crate::{cli::Options, figures::Figures};
 
-/// The program of whoever opens it: also when another has been built in its place.
+/// The program that opens it: also when another has been built in its place.
 pub(crate) const PROGRAM: &str = "/proc/self/exe";
 const PAUSE: Duration = Duration::from_millis(2);
 const REMOVALS: usize = 500;
@@ -193,7 +193,7 @@ fn end_all(folder: &str) {
             Err(_) => break,
         }
     }
-    // Threads of the core may still be at it, and somebody else may remove it at the same time.
+    // Threads of the core may still use it, and another process may remove it at the same time.
     for _ in 0..REMOVALS {
         if !Path::new(folder).exists() || fs::remove_dir_all(folder).is_ok() {
             return;

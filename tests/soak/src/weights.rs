@@ -23,7 +23,7 @@ pub(crate) const NETWORK: [(u32, FaultClass); 8] = [
     (1, FaultClass::Forge),
 ];
 
-/// On the way to servers that have nothing to do with one another; nobody waits for messages of theirs.
+/// On the way to servers that have nothing to do with one another; no client waits for messages of theirs.
 pub(crate) const NETWORK_APART: [(u32, FaultClass); 7] = [
     (4, FaultClass::Partition),
     (3, FaultClass::Cut),
@@ -92,7 +92,7 @@ pub(crate) const HOW_MANY_PROCESSES: (u64, u64) = (3, 6);
 /// How many locks there are.
 pub(crate) const LOCKS: [(u32, usize); 4] = [(4, 1), (4, 2), (2, 4), (1, 12)];
 
-/// Leases, in ms. What is drawn for a round is to run out now and then within it.
+/// Leases, in ms. A limit that is drawn for a round has to run out now and then within it.
 pub(crate) const LEASES: [(u32, u64); 5] = [(2, 200), (3, 400), (4, 1000), (3, 3000), (1, 10_000)];
 
 /// How long servers may take to answer, in ms.

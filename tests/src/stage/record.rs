@@ -69,7 +69,7 @@ pub struct Line {
 /// A place in a line as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Who waits.
+    /// The ids of the waiters.
     pub id: String,
     /// Until when it is kept.
     pub deadline: u64,

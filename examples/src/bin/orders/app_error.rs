@@ -14,7 +14,7 @@ pub(crate) enum AppError {
     Database(rusqlite::Error),
     UnknownItem,
     SoldOut,
-    /// Somebody with a larger token has written since: this process held a lock it had lost.
+    /// A writer with a larger token has written since: this process held a lock it had lost.
     Stale,
     /// Two reads under one lock did not fit together.
     Torn,

@@ -36,7 +36,7 @@ const SCHEMA: &str = "
     ) STRICT;
 ";
 
-/// Sets a number of an article, unless somebody with a larger token has written before; and notes it.
+/// Sets a number of an article, unless a writer with a larger token has written before; and notes it.
 struct Write {
     update: &'static str,
     note: &'static str,

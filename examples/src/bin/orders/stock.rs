@@ -69,8 +69,7 @@ impl Stock {
         })
     }
 
-    /// Makes an offer. Looks twice: what was read first still holds at the end, as nobody writes
-    /// while somebody reads.
+    /// Makes an offer. Looks twice: what was read first still holds at the end, as no process writes while another reads.
     #[distributed_lock(key = "sku:{sku}", mode = "read", wait = "5s", when = self.locking)]
     pub(crate) async fn quote(&self, sku: &str) -> Result<Quote, AppError> {
         let item = self.database.item(sku).await?;

@@ -13,7 +13,7 @@ use crate::{
 /// The smallest median that counts as not slower.
 const NOT_SLOWER: f64 = 0.95;
 
-/// Waits in ms that are shorter than any round trip: the process let somebody in by itself, at once.
+/// Waits in ms that are shorter than any round trip: the process let a task in by itself, at once.
 const NO_WAIT: f64 = 0.02;
 
 /// The better direction, and whether a difference means anything.

@@ -1,4 +1,4 @@
-//! What is asked for.
+//! The run that the options ask for.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(crate) struct Options {
     pub(crate) parent: Option<i32>,
     /// Whether rounds are short.
     pub(crate) quick: bool,
-    /// Where figures go, and histories that somebody objected to.
+    /// The folder of figures, and of histories that a checker objected to.
     pub(crate) output: String,
     /// What the servers are called.
     pub(crate) server: String,
@@ -103,7 +103,7 @@ impl Options {
         format!("{}-{server}-{topology}-{seed}", self.system())
     }
 
-    /// What is tried.
+    /// The name of the system and the lock.
     pub(crate) fn system(&self) -> String {
         match self.lock {
             LockKind::Rw => self.kind.name().to_owned(),

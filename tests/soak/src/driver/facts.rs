@@ -30,7 +30,7 @@ pub(crate) struct Outage {
     pub(crate) until: u64,
 }
 
-/// All that is known of a round besides the histories.
+/// The facts of a round that are not in the histories.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) faults: BTreeMap<&'static str, u64>,
@@ -44,7 +44,7 @@ pub(crate) struct Known {
     pub(crate) trouble: Vec<String>,
 }
 
-/// The same, for everybody to add to.
+/// The facts, for all tasks to add to.
 #[derive(Debug, Default)]
 pub(crate) struct Facts(Mutex<Known>);
 

@@ -42,7 +42,7 @@ pub(crate) struct Fleet {
     folder: PathBuf,
     orders: Vec<Orders>,
     places: Mutex<Vec<Place>>,
-    /// The last words of those that ended though nobody wanted them to.
+    /// The last words of processes that ended without an order.
     fallen: Mutex<Vec<String>>,
 }
 
@@ -172,14 +172,14 @@ impl Fleet {
         }
     }
 
-    /// Those that have ended though nobody wanted them to, with their last words.
+    /// The processes that have ended without an order, with their last words.
     pub(crate) fn fallen(&self) -> Vec<String> {
         self.look_for_fallen();
         let mut fallen = self.fallen.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut fallen)
     }
 
-    /// Lets everybody finish what they are at; who does not, and is killed then.
+    /// Lets all processes finish their work; who does not, and is killed then.
     pub(crate) async fn stop(&self, facts: &Facts, longest: Duration) -> Vec<String> {
         for place in self.places().iter_mut() {
             if place.state == State::Stands {

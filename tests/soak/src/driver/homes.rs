@@ -68,7 +68,7 @@ impl Homes {
         homes.map(|(lock, _)| lock).collect()
     }
 
-    /// The name of a lock of a shard, in a slot that never moves; nobody takes it.
+    /// The name of a lock of a shard, in a slot that never moves; no node takes it.
     pub(crate) fn probe(&self, shard: usize) -> String {
         let names = (0..).map(|number| format!("probe:{number}"));
         let is_there = |name: &String| {

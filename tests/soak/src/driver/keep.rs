@@ -1,4 +1,4 @@
-//! Histories of rounds that somebody objected to, kept for people.
+//! Histories of rounds that a checker objected to, kept for people.
 
 use std::{
     fs,

@@ -41,7 +41,7 @@ const USUAL: Times = Times {
     after: Duration::from_secs(5),
     in_a_hurry: false,
 };
-/// A round for somebody who waits.
+/// A round that a person waits for.
 const QUICK: Times = Times {
     before: Duration::from_secs(1),
     faults: Duration::from_secs(6),
@@ -49,7 +49,7 @@ const QUICK: Times = Times {
     after: Duration::from_secs(1),
     in_a_hurry: false,
 };
-/// What starting and ending take besides, as a rule.
+/// The usual time to start and to end in addition.
 const OVERHEAD: Duration = Duration::from_secs(15);
 
 /// Runs; fails if a judge objects, or if none does where one should.

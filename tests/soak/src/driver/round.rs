@@ -39,7 +39,7 @@ pub(crate) struct Times {
     pub(crate) settling: Duration,
     /// Nothing is wrong any more.
     pub(crate) after: Duration,
-    /// Whether faults end as soon as somebody objects.
+    /// Whether faults end as soon as a checker objects.
     pub(crate) in_a_hurry: bool,
 }
 
@@ -171,7 +171,7 @@ async fn act(
     calm
 }
 
-/// Returns when somebody objects, and still does a little later, when what was lost in between is known.
+/// Returns when a checker objects, and still does a little later, when the losses in between are known.
 async fn objections(stage: Stage<'_>, resource: &Resource, calm: &[Vec<Sample>]) {
     let mut objected = false;
     loop {
@@ -188,7 +188,7 @@ async fn objections(stage: Stage<'_>, resource: &Resource, calm: &[Vec<Sample>])
     }
 }
 
-/// Until what faults have left is over. A copy of a request for a mutex that comes late takes it for nobody, for a lease.
+/// Until what faults have left is over. A delayed duplicate of a request takes a mutex for no client, for a lease.
 fn settling(plan: &Plan, times: Times) -> Duration {
     let lease = Duration::from_millis(plan.longest_lease());
     match plan.mutexes {

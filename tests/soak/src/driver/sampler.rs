@@ -21,14 +21,14 @@ pub(crate) struct Sample {
     pub(crate) info: LockInfo,
 }
 
-/// Whoever looks.
+/// The sampler.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     pub(crate) client: Client,
     pub(crate) locks: Vec<Looked>,
 }
 
-/// What is looked at.
+/// The locks and the servers that it samples.
 #[derive(Debug)]
 pub(crate) enum Looked {
     Rw(RwLock),

@@ -138,7 +138,7 @@ impl Site {
         }
     }
 
-    /// Who says that it owns a slot.
+    /// The nodes that say that they own a slot.
     pub(crate) async fn owner(&self, slot: u16) -> Option<usize> {
         match &self.servers {
             Servers::Single { .. } => Some(0),

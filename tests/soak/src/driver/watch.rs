@@ -1,5 +1,5 @@
-//! Who takes over from whom: seen from outside, as a cluster may also replace a master on its own account when the machine is
-//! slow.
+//! Replicas that take over from masters: seen from outside, as a cluster may also replace a master on its own account when the
+//! machine is slow.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(crate) async fn watch(site: &Site, facts: &Facts) {
 }
 
 async fn roles(site: &Site) -> Vec<Option<Role>> {
-    // One that hangs keeps nobody waiting but itself.
+    // A node that hangs keeps no other waiting.
     join_all((0..site.len()).map(|number| site.role(number))).await
 }
 

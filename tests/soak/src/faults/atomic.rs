@@ -84,7 +84,7 @@ async fn goes_on(
     } else {
         stage.facts.count("atomic migration");
     }
-    // Whoever failed over meanwhile, and whatever was tried again: the servers know.
+    // Also after failovers and repetitions: the servers know.
     if !is_over(migration).await || !stage.site.heals().await {
         return Err(stuck("the servers do not agree"));
     }

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use super::Stage;
 use crate::plan::Plan;
 
-/// Tells everybody who waits, and a few moments later again; whether there was somebody to tell.
+/// Sends messages to all waiters, and a few moments later again; whether there was a waiter.
 pub(super) async fn happens(stage: Stage<'_>, lock: usize, times: u32) -> bool {
     let mut told = false;
     for _ in 0..times {

@@ -25,11 +25,11 @@ pub(crate) struct Stage<'s> {
     pub(crate) site: &'s Site,
     pub(crate) fleet: &'s Fleet,
     pub(crate) facts: &'s Facts,
-    /// Somebody that nothing happens to.
+    /// A process that no fault reaches.
     pub(crate) sampler: Option<&'s Sampler>,
 }
 
-/// Does the faults of a track until the time is up, or somebody has seen enough; the last one is ended on return.
+/// Carries out the faults of a track until the time is up, or a checker has seen enough; the last one is ended on return.
 pub(crate) async fn run(stage: Stage<'_>, track: Track, end: Instant, enough: &SetOnce<()>) {
     for number in 0.. {
         let (pause, fault) = fault(stage.plan, track, number);

@@ -75,7 +75,7 @@ async fn is_replaced(stage: Stage<'_>, shard: usize, replica: usize) -> bool {
     replaced.get() == Some(true)
 }
 
-/// The longest time in which nobody was answered about a lock of the shard, until it is replaced and answers again.
+/// The longest time without an answer about a lock of the shard, until its master is replaced and answers again.
 async fn gap(stage: Stage<'_>, shard: usize, replaced: &Cell<Option<bool>>) -> Option<Duration> {
     let probe = stage.sampler?.client.rw_lock(stage.site.homes.probe(shard));
     let probe = probe.ok()?;

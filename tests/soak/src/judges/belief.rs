@@ -3,7 +3,7 @@
 use super::{Round, Verdict, excuses::Excuses};
 use crate::history::{Call, Seconds};
 
-/// A lock that somebody believed in.
+/// A lock that a task believed to hold.
 #[derive(Debug, Clone, Copy)]
 struct Belief<'c> {
     call: &'c Call,

@@ -19,7 +19,7 @@ struct Known {
     loss: Loss,
     /// Until when nothing that was asked for counts.
     until: u64,
-    /// Who held such a lock then, and may pass it on among its tasks until it knows.
+    /// The processes that held such a lock then, and may pass it on among their tasks until they know.
     holders: BTreeSet<(usize, Who)>,
     /// How long that takes at most.
     lease: u64,

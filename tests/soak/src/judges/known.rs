@@ -1,7 +1,7 @@
 //! What locks record of processes that live, against what those say, while nothing is wrong:
 //!
 //! * no hold stays of which its process knows nothing, and no place;
-//! * while somebody waits elsewhere, a process passes a hold on among its tasks for a moment only.
+//! * while another process waits, a process passes a hold on among its tasks for a slice only.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     history::{Call, Outcome, Seconds, Who},
 };
 
-/// What is recorded of a call may be there so long before its caller knows, and after it has given it back.
+/// The record of a call may be there so long before its caller knows, and after its caller has released it.
 const GRACE: u64 = 1_000_000_000;
 /// Much more than the slice that a process has.
 const SLICE: u64 = 500_000_000;
@@ -26,7 +26,7 @@ struct Span {
     asked: u64,
     since: Option<u64>,
     until: u64,
-    /// It writes, and goes past nobody.
+    /// It writes, and passes no waiter.
     in_line: bool,
 }
 
@@ -147,7 +147,7 @@ fn wrong(said: &Said, recorded: &mut Seen, sample: &Sample) -> Vec<(&'static str
     found
 }
 
-/// Somebody of another process who has waited for long while the lock went from task to task.
+/// A task of another process that has waited for long while the lock went from task to task.
 fn kept_waiting<'s>(
     hold: &HoldInfo,
     sample: &'s Sample,

@@ -51,7 +51,7 @@ pub(crate) async fn leftovers(
     }
 }
 
-/// What is still left when the time is up.
+/// The keys, holds and channels that are still left when the time is up.
 async fn settles(long: Duration, look: impl AsyncFn() -> Option<String>) -> Option<String> {
     let begun = Instant::now();
     loop {
@@ -68,7 +68,7 @@ async fn ask<T: FromRedisValue>(server: &RedisServer, command: &[&str]) -> Optio
     redis::from_redis_value(answer).ok()
 }
 
-/// A channel that somebody still listens to.
+/// A channel that still has subscribers.
 async fn channels(site: &Site) -> Option<String> {
     for number in 0..site.len() {
         for kind in ["CHANNELS", "SHARDCHANNELS"] {
@@ -83,7 +83,7 @@ async fn channels(site: &Site) -> Option<String> {
     None
 }
 
-/// A lock that somebody still holds, or waits for.
+/// A lock that still has holders or waiters.
 async fn held(sampler: &Sampler) -> Option<String> {
     for (number, lock) in sampler.locks.iter().enumerate() {
         let info = match timeout(NOTICE, lock.inspect()).await {
@@ -98,7 +98,7 @@ async fn held(sampler: &Sampler) -> Option<String> {
     None
 }
 
-/// What is wrong with the keys that a server still has.
+/// The objections to keys that a server still has.
 async fn keys(server: &RedisServer) -> Vec<String> {
     let keys = ask::<Vec<String>>(server, &["KEYS", "*"])
         .await

@@ -1,5 +1,5 @@
-//! Who says that something went wrong. Each judge knows one promise, and looks at what is known of a round when it is over:
-//! none depends on how fast the machine is.
+//! The checkers of histories, each of which objects to one kind of mistake. Each judge knows one promise, and looks at what is
+//! known of a round when it is over: none depends on how fast the machine is.
 
 mod belief;
 mod excuses;
@@ -47,7 +47,7 @@ impl Verdict {
     }
 }
 
-/// What is judged.
+/// The facts and histories that are checked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round<'r> {
     pub(crate) plan: &'r Plan,
@@ -90,7 +90,7 @@ pub(crate) fn judge(round: Round<'_>) -> Verdict {
     verdict
 }
 
-/// Whether somebody objects before the round is over, and all has been seen of other locks that there is to see. What
+/// Whether a checker objects before the round is over, once all events of the other locks are known. What
 /// processes have yet to write down only adds to that.
 pub(crate) fn object_already(round: Round<'_>) -> bool {
     let mut verdict = Verdict::default();

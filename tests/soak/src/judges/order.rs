@@ -5,8 +5,8 @@
 //! * a reader who was not there at the first look enters before no writer who was, if some reader held the lock all the time;
 //! * a writer enters after another one before no reader who had a place while that one held the lock.
 //!
-//! Only waiters count whose places cannot have run out in between. Owners who have the lock already go past the line. So does
-//! everybody, past who does not hear: a machine that stands still for a moment makes impatient clients connect again.
+//! Only waiters count whose places cannot have run out in between. Owners who have the lock already go past the line. So do all
+//! waiters, past one without a subscription: a machine that stands still for a moment makes impatient clients connect again.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub(super) fn judge(samples: &[Sample], stalls: &[(u64, u64)], verdict: &mut Ver
     }
 }
 
-/// Who entered between two looks that were `passed` apart at most, and should have waited.
+/// Tasks that entered between two looks that were `passed` apart at most, and should have waited.
 fn overtaken(before: &LockInfo, after: &LockInfo, passed: u64) -> Option<String> {
     let stays = |waiter: &&WaiterInfo, mode| {
         waiter.mode == mode

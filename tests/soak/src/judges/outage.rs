@@ -1,4 +1,4 @@
-//! While no majority of a quorum is there nobody is granted anything, and who asks is told so in time.
+//! While no majority of a quorum is there, no lock is granted, and each caller is told so in time.
 
 use dlock_load::{MS, Patience, SECOND};
 use dlock_tests::scaled;
@@ -46,7 +46,7 @@ fn granted_in(call: &Call, outage: Outage) -> bool {
     granted && call.asked > outage.from + PASSED_ON
 }
 
-/// When it returned. Who was killed, or waited until all was over, did not.
+/// When it returned. Callers that were killed, or waited until all was over, did not.
 fn ended(call: &Call) -> u64 {
     match &call.outcome {
         Outcome::Unknown => 0,
@@ -55,7 +55,7 @@ fn ended(call: &Call) -> u64 {
     }
 }
 
-/// How long a call may take: what its caller said, or for how long it is tried again if nobody answers.
+/// How long a call may take: what its caller said, or for how long it is tried again without an answer.
 fn limit(call: &Call, outages: &[Outage], retries: u64) -> Option<u64> {
     match call.patience {
         Patience::For(long) => Some(long),

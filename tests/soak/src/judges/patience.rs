@@ -1,4 +1,4 @@
-//! Nobody waits on a free lock for longer than a heartbeat and a hand-over, while no fault is at work. A machine that stands
+//! No task waits on a free lock for longer than a heartbeat and a hand-over, while no fault is at work. A machine that stands
 //! still is no fault of the lock's: for how long it did, processes say.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const LIMIT: u64 = 2_000_000_000;
 /// Looks that are further apart have stood still themselves.
 const LOOKS: u64 = 50_000_000;
 
-/// A lock that is free, though somebody waits: since when, who, and the last token.
+/// A lock that is free, though a task waits: since when, who, and the last token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Idle {
     since: u64,

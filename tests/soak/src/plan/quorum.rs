@@ -58,7 +58,7 @@ impl Members {
 pub(crate) enum Fall {
     /// They stand still.
     Stops,
-    /// Nobody reaches them.
+    /// No client reaches them.
     IsCutOff,
     /// They are killed, and come back with all they had.
     Dies,

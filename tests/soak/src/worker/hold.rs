@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use super::{act::Work, patient::Belief, resource::Read, system::Guard};
 
-/// A lock that somebody believes to hold. The belief ends with this.
+/// A lock that a task believes to hold. The belief ends with this.
 pub(super) struct Holding<'w> {
     work: &'w Work,
     lock: usize,

@@ -10,7 +10,7 @@ use crate::history::Journal;
 
 /// How often.
 const LOOK: Duration = Duration::from_millis(1);
-/// What is written down less often: it counts only if the process is killed.
+/// Events that are written down less often: it counts only if the process is killed.
 const NOTE: u64 = 20_000_000;
 
 /// What the holder of a lock believes.

@@ -1,4 +1,4 @@
-//! A run that is interrupted at any moment leaves no process, no port and no file behind, whoever is killed, and how.
+//! A run that is interrupted at any moment leaves no process, no port and no file behind, whichever process is killed, and how.
 
 mod run;
 

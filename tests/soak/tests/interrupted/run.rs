@@ -15,7 +15,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_dlock-soak");
 /// How long what is left may take to notice that it is.
 const GONE: Duration = Duration::from_secs(10);
 
-/// Who is killed.
+/// The process that is killed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Whom {
     Interrupt,
@@ -44,7 +44,7 @@ impl Whom {
 pub(crate) struct Run {
     folder: PathBuf,
     script: RefCell<Child>,
-    /// Those that listened when it was looked at.
+    /// The ports that were open at the last look.
     sockets: RefCell<BTreeSet<u64>>,
 }
 
@@ -122,7 +122,7 @@ impl Run {
         seen
     }
 
-    /// Kills somebody, if there yet.
+    /// Kills a process, if there yet.
     pub(crate) fn strike(&self, whom: Whom) {
         let role = |role: &str| {
             let mut own = self.processes().into_iter();

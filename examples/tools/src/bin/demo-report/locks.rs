@@ -1,4 +1,4 @@
-//! What is left of the locks when all shops have ended.
+//! The locks that are left when all shops have ended.
 
 use dlock::Client;
 

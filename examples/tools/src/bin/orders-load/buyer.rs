@@ -1,4 +1,4 @@
-//! Somebody who wants one article again and again.
+//! A buyer that wants one article again and again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,7 +12,7 @@ use super::shops::Shops;
 /// Buyers think about this long between requests.
 const THINKS_MS: std::ops::Range<u64> = 10..40;
 
-/// What somebody goes to a shop for.
+/// The purpose of a visit to a shop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Errand {
     Order,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{measure::Samples, workload::Effort};
 
-/// How often each is done, by thoroughness. What is expensive is so every time; what happens to the server does not
+/// How often each is done, by thoroughness. An expensive step is expensive every time; what happens to the server does not
 /// happen at the same step each time.
 const RUNS: [usize; 3] = [1, 3, 3];
 

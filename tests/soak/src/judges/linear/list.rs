@@ -19,7 +19,7 @@ impl List {
             moments.push((event.called, false, number));
             moments.push((event.returned, true, number));
         }
-        // What is called when another returns may have come before it.
+        // A call that begins when another returns may have come before it.
         moments.sort_unstable();
         let count = moments.len();
         let mut list = Self {

@@ -22,7 +22,7 @@ pub(super) enum Step {
     },
 }
 
-/// Who holds it, and the largest tokens of writers and of all.
+/// The holders, and the largest tokens of writers and of all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Lock {
     holds: Vec<(usize, bool, Option<usize>)>,
@@ -45,7 +45,7 @@ impl Lock {
                 token,
             } => {
                 next.holds.push((hold, write, owner));
-                // The same holds are the same lock, in whichever order they came.
+                // Equal holds are equal locks, in whichever order they came.
                 next.holds.sort_unstable();
                 let token = token.unwrap_or(0);
                 next.all = next.all.max(token);

@@ -1,6 +1,6 @@
 //! Whether a lock's history is that of a read/write lock with owners at all: whether there is an order of all grants and releases
-//! in which each happened between its call and its return, no grant conflicts with a hold, and tokens grow from writer to
-//! whoever follows. The order is searched for as Wing and Gong, and Lowe, do it.
+//! in which each happened between its call and its return, no grant conflicts with a hold, and tokens grow from a writer to the
+//! next holder. The order is searched for as Wing and Gong, and Lowe, do it.
 
 mod list;
 mod lock;
@@ -42,7 +42,7 @@ fn believed(call: &Call) -> Option<(u64, u64)> {
     Some((got.since, got.last?))
 }
 
-/// Each call's grant, and after it its release. A hold that was lost, or whose release nobody waited for, ends at some time.
+/// Each call's grant, and after it its release. A hold that was lost, or whose release had no waiting caller, ends at some time.
 fn events(calls: &[&Call], token: impl Fn(&Call) -> Option<u64>) -> Vec<Event> {
     let mut events = Vec::new();
     for (number, call) in calls.iter().enumerate() {

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(search(history.as_flattened()), Found::Order);
     }
 
-    /// Whoever asked first is granted last, by threes, while many wait.
+    /// The first to ask is granted last, by threes, while many wait.
     fn without_tokens(count: u64) -> Vec<[Event; 2]> {
         let hold_at = |at: u64| {
             let asked = (10 * (at - at % 3) + 2 - at % 3).saturating_sub(600);
@@ -221,7 +221,7 @@ mod tests {
     fn without_tokens_the_times_say_where_to_look() {
         let mut history = without_tokens(2000);
         assert_eq!(search(history.as_flattened()), Found::Order);
-        // Somebody else is granted what another one still has.
+        // A task is granted a lock that another still has.
         history[1000][1].called = 10_015;
         assert!(matches!(search(history.as_flattened()), Found::Nothing(_)));
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::lock::{Event, Step};
 
-/// When those return who have yet to come: whoever is granted a lock keeps them out until it is given back, which cannot be
-/// before a moment that is known. Where there are no tokens, this says where to look.
+/// When those return who have yet to come: a grant keeps them out until it is released, which cannot be before a moment that is
+/// known. Where there are no tokens, this says where to look.
 pub(super) struct Times {
     /// When each returns, and until when it is believed.
     known: Vec<(u64, u64)>,
@@ -61,7 +61,7 @@ impl Times {
         }
     }
 
-    /// Whether somebody else would be kept out until after it has returned.
+    /// Whether another task would be kept out until after it has returned.
     pub(super) fn leave_behind(&self, number: usize, step: Step) -> bool {
         let Step::Acquire { write, .. } = step else {
             return false;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::lock::{Event, Step};
 
-/// The tokens of those who have yet to come, of which the lock allows no smaller one after a larger one: who would leave
-/// somebody behind cannot be next.
+/// The tokens of those who have yet to come, of which the lock allows no smaller one after a larger one: a grant that would leave
+/// another behind cannot be next.
 pub(super) struct Tokens {
     writers: BTreeSet<(u64, usize)>,
     all: BTreeSet<(u64, usize)>,
@@ -48,7 +48,7 @@ impl Tokens {
         }
     }
 
-    /// Whether the lock would refuse somebody else after this step.
+    /// Whether the lock would refuse another task after this step.
     pub(super) fn leaves_behind(&self, number: usize, step: Step) -> bool {
         let Step::Acquire {
             token: Some(token),

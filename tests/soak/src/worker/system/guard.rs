@@ -22,7 +22,7 @@ impl Guard {
             Self::Read(guard) => guard.fencing_token(),
             Self::Write(guard) => guard.fencing_token(),
             Self::Fenced(guard) => guard.fencing_token(),
-            // What the attribute gives nobody of a plain mutex means nothing.
+            // The attribute gives no token of a plain mutex, so this one means nothing.
             Self::Several(held) if held.key().kind() != Kind::Mutex => held.fencing_token(),
             Self::Several(_) | Self::Mutex(_) | Self::Plain(_) | Self::Rslock(_) => return None,
         };

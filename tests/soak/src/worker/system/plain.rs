@@ -1,5 +1,5 @@
-//! The lock that everybody writes first: `SET NX PX` with a value of one's own, and a script that deletes it if it is still
-//! that. Nobody renews it, and nobody is told that it has run out: most do without looking at the clock.
+//! The lock that most programmers write first: `SET NX PX` with a value of one's own, and a script that deletes it if it is still
+//! that. No client renews it, and its holder is not told that it has run out: most do without looking at the clock.
 
 use std::{ops::Range, sync::Arc, time::Duration};
 
@@ -27,7 +27,7 @@ const MARGIN: Duration = Duration::from_millis(2);
 /// How it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Care {
-    /// Whoever has got it has it.
+    /// A grant is believed for ever.
     None,
     /// Its lease is over by the clock of who has it before the server's.
     Great,
