@@ -6,7 +6,7 @@
 //! | `options` | the command line |
 //! | `side` | the libraries, and the programs that use them |
 //! | `contender` | dlock's own such program, with `lock`; those of the others are in `contenders` |
-//! | `trial` | a run: servers, processes, somebody who disturbs them |
+//! | `trial` | a run: servers, processes, faults |
 //! | `members` | the servers, killed, frozen and started again, one with a wrong clock (`clock.c`) |
 //! | `reader`, `answer` | what they say of the key |
 //! | `outage` | what is done to them |

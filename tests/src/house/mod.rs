@@ -1,4 +1,5 @@
-//! The rooms of `dlock/src` and who may import from whom, as `DESIGN.md` says: its table, and the drawing made of it.
+//! The modules of `dlock/src` and the imports between them that `DESIGN.md` allows: its table, and the drawing made of
+//! it.
 
 mod drawing;
 mod table;

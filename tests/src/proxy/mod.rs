@@ -46,8 +46,8 @@ pub enum Direction {
 
 /// A proxy in front of one server; forwards everything until told otherwise.
 ///
-/// Its [`Faults`] are those of everybody who has not logged in as a user with faults of its own. It runs on threads of
-/// its own, so a test may block or stop its clock. Dropping it closes everything.
+/// Its [`Faults`] are those of all clients that have not logged in as a user with faults of its own. It runs on threads
+/// of its own, so a test may block or stop its clock. Dropping it closes everything.
 #[derive(Debug)]
 pub struct FaultProxy {
     addr: SocketAddr,

@@ -23,7 +23,7 @@ async fn lock(server: &RedisServer) -> (Client, RwLock) {
     (client, lock)
 }
 
-/// The same lock for so many who do not share: each has a hold of its own on the server, in one process.
+/// One lock for so many clients that do not share a hold: each has a hold of its own on the server, in one process.
 fn crowd(lock: &RwLock, count: usize) -> Vec<RwLock> {
     let own = |number: usize| lock.clone().owner(format!("o{number}"));
     (0..count).map(own).collect()

@@ -1,12 +1,14 @@
-//! The documents are in plain English, as far as a program can tell.
+//! The documents and the comments are in plain English, as far as a program can tell.
 
-use std::path::Path;
+use std::fs::{read_dir, read_to_string};
+use std::path::{Path, PathBuf};
 
-/// The pages that users and operators read.
-const PAGES: [&str; 16] = [
+/// The pages that users, operators and contributors read.
+const PAGES: [&str; 18] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "DESIGN.md",
     "SECURITY.md",
     "dlock/src/attribute/distributed_lock.md",
     "dlock/src/guide/benchmarks.md",
@@ -17,6 +19,7 @@ const PAGES: [&str; 16] = [
     "examples/README.md",
     "tests/README.md",
     "tests/GUARANTEES.md",
+    "tests/RESULTS.md",
     "tests/interop/README.md",
     "tests/sim/README.md",
     "tests/soak/README.md",
@@ -37,6 +40,13 @@ const AVOIDED: [&str; 9] = [
 
 /// First words of a sentence that lacks a noun.
 const HEADLESS: [&str; 3] = ["Who", "Those", "The same"];
+
+/// First words of a comment that only points at something.
+const POINTING: [&str; 2] = ["What is", "That of"];
+
+/// The folders of code, and those in them without code of ours.
+const CODE: [&str; 4] = ["dlock", "dlock-macros", "tests", "examples"];
+const OTHERS: [&str; 3] = ["target", "mutants", "expansions"];
 
 /// The most words in a sentence.
 const LONGEST: usize = 35;
@@ -119,12 +129,58 @@ fn objections(sentence: &str) -> Vec<String> {
     objections
 }
 
+/// The comments of a file, as a page.
+fn comments(code: &str) -> String {
+    let text = |line: &str| {
+        let marks = ["//!", "///", "//", "--"];
+        let text = marks.iter().find_map(|mark| line.trim().strip_prefix(mark));
+        text.unwrap_or_default().to_owned()
+    };
+    code.lines().map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// The files of code below `folder`.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        let is_others = OTHERS.iter().any(|other| path.ends_with(other));
+        if path.is_dir() && !is_others {
+            files(&path, found);
+        } else if path.extension().is_some_and(|ext| ext == "rs" || ext == "lua") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_sentence_of_the_comments_has_a_subject() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut paths = Vec::new();
+    for folder in CODE {
+        files(&root.join(folder), &mut paths);
+    }
+    assert!(paths.len() > 500, "{} files of code", paths.len());
+    let mut found = Vec::new();
+    for path in paths {
+        let code = read_to_string(&path).expect("a file of code");
+        for sentence in sentences(&comments(&code)) {
+            let points = POINTING.iter().any(|words| sentence.starts_with(words));
+            let mut objections = objections(&sentence);
+            objections.retain(|one| !one.ends_with(" words"));
+            if points || !objections.is_empty() {
+                found.push(format!("{}: {sentence}", path.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn every_sentence_of_the_documents_is_short_and_has_a_subject() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = Vec::new();
     for page in PAGES {
-        let text = std::fs::read_to_string(root.join(page)).expect(page);
+        let text = read_to_string(root.join(page)).expect(page);
         for sentence in sentences(&text) {
             let objections = objections(&sentence);
             if !objections.is_empty() {

@@ -205,7 +205,7 @@ pub(super) async fn run(contest: &Contest<'_>, site: &Site) -> Outcome {
     run_programs(contest.processes, || contest.command(site), site).await
 }
 
-/// The same with a program that keeps to what [`run_child`] does.
+/// A contest with another program that follows [`run_child`].
 pub(super) async fn run_programs(
     processes: usize,
     command: impl Fn() -> Command,

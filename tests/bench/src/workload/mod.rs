@@ -103,7 +103,7 @@ impl Lab {
         self.effort.pick(smoke, quick, full)
     }
 
-    /// Those of `kinds` that were asked for.
+    /// The systems of `kinds` that the options ask for.
     pub(crate) fn chosen<'a>(&'a self, kinds: &'a [Kind]) -> impl Iterator<Item = Kind> + 'a {
         let wanted = |kind: &Kind| self.systems.contains(kind);
         kinds.iter().copied().filter(wanted)

@@ -59,7 +59,7 @@ impl Judges {
         self.others.borrow_mut().foreign.insert(of);
     }
 
-    /// What is known of a hold that is the same for all to whom it is passed on in a process.
+    /// The facts of a hold that are the same for all tasks that it is passed on to in a process.
     pub(super) fn named(&self, engine: &Engine, belief: &Belief, guard: &Guard) -> Option<u64> {
         let home = &self.homes[belief.lock];
         // A master that was deposed may have another.

@@ -70,7 +70,7 @@ impl Locks<'_> {
         }
     }
 
-    /// The same for a script of mutexes, a number of `scripts::MUTEX`.
+    /// The arguments of a script of mutexes, a number of `scripts::MUTEX`.
     pub(crate) fn of_mutex(&self, rng: &mut Rng, script: usize) -> Words {
         let key = pick(rng, &MUTEXES);
         let hash = format!("dlock~m:{key}");

@@ -49,7 +49,7 @@ impl Sampler {
         Self::at(&site.urls(None), plan).await
     }
 
-    /// One who looks at each server of a quorum; nobody where there is none.
+    /// A sampler of each server of a quorum; empty without a quorum.
     pub(crate) async fn of_members(site: &Site, plan: &Plan) -> Result<Vec<Self>, Error> {
         let mut all = Vec::new();
         let urls = site.urls(None);

@@ -121,8 +121,8 @@ impl Move<'_> {
         Ok(true)
     }
 
-    /// Whether the slot stays: the importing server closes it first, so that nothing comes there any more. What is there
-    /// by then, asked to by servers themselves, Redis has no way to bring back before others may make it anew.
+    /// Whether the slot stays: the importing server closes it first, so that nothing comes there any more. Redis has no
+    /// way to bring back the keys that are there by then before others may make them anew.
     async fn stays(self, from: &str) -> RedisResult<bool> {
         self.set(self.to, &["STABLE"]).await?;
         if self.keys(self.to).await?.is_empty() {

@@ -7,7 +7,7 @@
 //! | `N at id why` | it returns without |
 //! | `Y at id` | it still believes in it |
 //! | `E at id last` | it gives it up, and believed in it until `last` |
-//! | `R at id outcome` | its release returns, or nobody waits for that |
+//! | `R at id outcome` | its release returns, or no caller waits for that |
 //! | `S at ms` | the process did not run for so long |
 //! | `M at text` | something that people should know |
 

@@ -39,7 +39,7 @@ pub(crate) fn drain(stage: &Stage, world: &mut World) -> Result<(), String> {
     }
     // What was left to itself has an end.
     world.pass(5_000_000);
-    // Who had the mutex by a plain `SET` and a place, too, leaves the place to its end.
+    // A client that had the mutex by a plain `SET`, and a place, leaves the place to its end.
     let places = world.record()?.beside.writers.places;
     let waits = places.values().any(|place| place.deadline > world.time);
     if world.held.is_some() || waits {

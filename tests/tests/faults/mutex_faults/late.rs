@@ -57,7 +57,7 @@ impl Late {
     }
 
     /// Nothing may come of it: no hold, no place, no end of a hold. (But that a plain `SET` finds a free mutex, which
-    /// nobody can prevent. The next client removes the hold; the drain sees to that.)
+    /// no server can prevent. The next client removes the hold; the drain sees to that.)
     fn deliver(&mut self, stage: &Stage, world: &mut World, sent: &Sent) -> Result<(), String> {
         self.delivered += 1;
         let before = gist(world)?;

@@ -118,7 +118,8 @@ async fn a_master_and_its_replica_are_no_quorum() {
     assert_refused(urls).await;
 }
 
-/// With `urls` of which the third leads to the same server as the first, and the second is down, nobody may hold a lock.
+/// With `urls` of which the third leads to the same server as the first, and the second is down, no client may hold a
+/// lock.
 async fn assert_no_majority(client: &Client, second: &RedisServer) {
     second.kill();
     let lock = client.rw_lock("a").expect("a good name");

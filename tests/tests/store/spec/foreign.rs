@@ -42,9 +42,9 @@ impl Pair<'_> {
         self.compare_strings()
     }
 
-    /// Who holds a mutex for which somebody has begun to wait finds that in the string when it is done; at once if it
-    /// was passed on. (While that is noted, a new waiter does not read the string, which another program may have taken
-    /// without the hash.)
+    /// A holder finds in the string, when it is done, that a client has begun to wait; at once if the mutex was handed
+    /// over. (While that is noted, a new waiter does not read the string, which another program may have taken without
+    /// the hash.)
     pub(crate) fn is_marked(&self, request: &Request, reply: &Reply) -> Result<(), String> {
         let passed_on = self.passed_on.as_ref();
         let is_passed_on = |held: &Held| passed_on.is_some_and(|(id, _)| *id == held.value);

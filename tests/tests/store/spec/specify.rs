@@ -19,7 +19,7 @@ impl Pair<'_> {
     /// What the specification says.
     pub(crate) fn specify(&mut self, request: &Request, publish: Publish, plain: bool) -> Answer {
         let by_string = match (&request.op, request.keys) {
-            // A plain `SET`, which has no effect where somebody holds.
+            // A plain `SET`, which has no effect on a held mutex.
             (Op::Acquire { hold, lease, .. }, _)
                 if plain
                     && request.kind == Kind::Mutex
@@ -64,7 +64,7 @@ impl Pair<'_> {
             place: Some(place), ..
         } = &mut op
         {
-            // Who publishes like that does not hear what others publish otherwise.
+            // A client that publishes like that does not receive messages that are published otherwise.
             place.subscribed &= matches!(letter, "S" | "s" | "P" | "p");
         }
         let valid_until = request.valid_until;

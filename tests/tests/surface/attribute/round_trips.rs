@@ -26,7 +26,7 @@ async fn three(client: &Client, id: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Requests that were sent while `calls` was awaited, if nobody else wants the locks.
+/// Requests that were sent while `calls` was awaited, if no other client wants the locks.
 async fn requests(cluster: &RedisCluster, calls: impl Future<Output = Result<(), Error>>) -> u64 {
     let before = cluster.command_stats().await;
     calls.await.expect("free");

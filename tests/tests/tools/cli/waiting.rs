@@ -1,4 +1,4 @@
-//! `dlock run` says that it waits, and for whom.
+//! `dlock run` says that it waits, and for which holder.
 
 use dlock_tests::wait_until;
 

@@ -31,7 +31,7 @@ impl Sequence {
         }
     }
 
-    /// How many messages it takes with `n`, when nobody has crashed.
+    /// How many messages it takes with `n`, without a crash.
     pub(crate) fn messages(self, n: usize) -> Option<usize> {
         match self {
             Self::Drain => Some(1),

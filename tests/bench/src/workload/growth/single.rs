@@ -50,7 +50,7 @@ pub(super) fn is_done(reply: &Reply) -> bool {
     *reply == Reply::Done
 }
 
-/// `n` readers hold, and nobody waits.
+/// `n` readers hold, and there are no waiters.
 async fn among_readers(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
     link.clear().await;
     let readers = crowd::hold(link, Read, n).await;

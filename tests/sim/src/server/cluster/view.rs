@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::ranges::{Ranges, pieces};
 use crate::server::fleet::NodeId;
 
-/// How long a master that has started again serves nobody (`CLUSTER_WRITABLE_DELAY`).
+/// How long a master that has started again serves no client (`CLUSTER_WRITABLE_DELAY`).
 const START: Duration = Duration::from_secs(2);
 
 /// One server's beliefs.
