@@ -1,13 +1,13 @@
 async fn look() -> anyhow::Result<u64> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <anyhow::Result<u64> as ::dlock::LockResult>::from_lock_error,
-        <anyhow::Result<u64> as ::dlock::LockResult>::is_failure,
+        <anyhow::Result<u64> as ::dlock::FromLockError>::from_lock_error,
+        <anyhow::Result<u64> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             "stock",
             "stock",
-            ::dlock::__private::Mode::Read,
+            ::dlock::__private::LockMode::Read,
         );
         __dlock_request.acquire().await
     } {

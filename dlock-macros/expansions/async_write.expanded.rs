@@ -1,13 +1,13 @@
 pub async fn ship(order_id: u64, db: &Db) -> Result<Receipt, AppError> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<Receipt, AppError> as ::dlock::LockResult>::from_lock_error,
-        <Result<Receipt, AppError> as ::dlock::LockResult>::is_failure,
+        <Result<Receipt, AppError> as ::dlock::FromLockError>::from_lock_error,
+        <Result<Receipt, AppError> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),
             "order:{order_id}",
-            ::dlock::__private::Mode::Write,
+            ::dlock::__private::LockMode::Write,
         );
         __dlock_request.acquire().await
     } {

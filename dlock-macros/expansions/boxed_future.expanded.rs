@@ -2,14 +2,14 @@ fn ship(order_id: u64) -> Pin<Box<dyn Future<Output = Result<u64, Error>> + Send
     let twice = 2 * order_id;
     Box::pin(async move {
         let __dlock_report = ::dlock::__private::Report::new(
-            <Result<u64, Error> as ::dlock::LockResult>::from_lock_error,
-            <Result<u64, Error> as ::dlock::LockResult>::is_failure,
+            <Result<u64, Error> as ::dlock::FromLockError>::from_lock_error,
+            <Result<u64, Error> as ::dlock::FromLockError>::is_failure,
         );
         match {
             let __dlock_request = ::dlock::__private::Request::new(
                 &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),
                 "order:{order_id}",
-                ::dlock::__private::Mode::Write,
+                ::dlock::__private::LockMode::Write,
             );
             __dlock_request.acquire().await
         } {

@@ -1,7 +1,12 @@
-async fn ship(tenant: &str, order: Order, mode: Mode, db: &Db) -> Result<u64, Error> {
+async fn ship(
+    tenant: &str,
+    order: Order,
+    mode: LockMode,
+    db: &Db,
+) -> Result<u64, Error> {
     let __dlock_report = shop::dlock::__private::Report::new(
-        <Result<u64, Error> as shop::dlock::LockResult>::from_lock_error,
-        <Result<u64, Error> as shop::dlock::LockResult>::is_failure,
+        <Result<u64, Error> as shop::dlock::FromLockError>::from_lock_error,
+        <Result<u64, Error> as shop::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = shop::dlock::__private::Request::new(

@@ -10,6 +10,6 @@
     label = "ship",
     crate = shop::dlock
 )]
-async fn ship(tenant: &str, order: Order, mode: Mode, db: &Db) -> Result<u64, Error> {
+async fn ship(tenant: &str, order: Order, mode: LockMode, db: &Db) -> Result<u64, Error> {
     Ok(lock.fencing_token().as_u64())
 }

@@ -1,14 +1,14 @@
 async fn ship() -> Result<usize, Error> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<usize, Error> as ::dlock::LockResult>::from_lock_error,
-        <Result<usize, Error> as ::dlock::LockResult>::is_failure,
+        <Result<usize, Error> as ::dlock::FromLockError>::from_lock_error,
+        <Result<usize, Error> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::all(
                 [::dlock::__private::name("a", "a"), ::dlock::__private::name("b", "b")],
-                ::dlock::__private::Mode::Write,
+                ::dlock::__private::LockMode::Write,
             )
-            .kind(::dlock::__private::Kind::FencedMutex);
+            .kind(::dlock::__private::LockKind::FencedMutex);
         __dlock_request.acquire().await
     } {
         ::core::result::Result::Ok(__dlock_grant) => {

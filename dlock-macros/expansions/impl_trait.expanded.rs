@@ -1,13 +1,13 @@
 async fn bytes(what: impl Display) -> Result<impl Iterator<Item = u8>, Error> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<_, Error> as ::dlock::LockResult>::from_lock_error,
-        <Result<_, Error> as ::dlock::LockResult>::is_failure,
+        <Result<_, Error> as ::dlock::FromLockError>::from_lock_error,
+        <Result<_, Error> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             &::core::format_args!("{__dlock_0}", __dlock_0 = what),
             "{what}",
-            ::dlock::__private::Mode::Write,
+            ::dlock::__private::LockMode::Write,
         );
         __dlock_request.acquire().await
     } {

@@ -1,7 +1,7 @@
 async fn transfer(from: u64, to: u64) -> Result<(), Error> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<(), Error> as ::dlock::LockResult>::from_lock_error,
-        <Result<(), Error> as ::dlock::LockResult>::is_failure,
+        <Result<(), Error> as ::dlock::FromLockError>::from_lock_error,
+        <Result<(), Error> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::all(
@@ -15,7 +15,7 @@ async fn transfer(from: u64, to: u64) -> Result<(), Error> {
                     ::core::concat!(::core::module_path!(), "::", "transfer"),
                 ),
             ],
-            ::dlock::__private::Mode::Write,
+            ::dlock::__private::LockMode::Write,
         );
         __dlock_request.acquire().await
     } {

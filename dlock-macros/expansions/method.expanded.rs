@@ -4,8 +4,11 @@ impl Service {
         T: Display,
     {
         let __dlock_report = ::dlock::__private::Report::new(
-            <Result<&'a mut Receipt, AppError> as ::dlock::LockResult>::from_lock_error,
-            <Result<&'a mut Receipt, AppError> as ::dlock::LockResult>::is_failure,
+            <Result<
+                &'a mut Receipt,
+                AppError,
+            > as ::dlock::FromLockError>::from_lock_error,
+            <Result<&'a mut Receipt, AppError> as ::dlock::FromLockError>::is_failure,
         );
         match {
             let __dlock_request = ::dlock::__private::Request::new(
@@ -14,7 +17,7 @@ impl Service {
                         order_id
                     ),
                     "{self.tenant}:{order_id}",
-                    ::dlock::__private::Mode::Write,
+                    ::dlock::__private::LockMode::Write,
                 )
                 .client(&self.locks);
             __dlock_request.acquire().await

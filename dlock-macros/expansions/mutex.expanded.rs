@@ -1,15 +1,15 @@
 async fn ship(order_id: u64) -> Result<u64, Error> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<u64, Error> as ::dlock::LockResult>::from_lock_error,
-        <Result<u64, Error> as ::dlock::LockResult>::is_failure,
+        <Result<u64, Error> as ::dlock::FromLockError>::from_lock_error,
+        <Result<u64, Error> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
                 &::core::format_args!("order:{__dlock_0}", __dlock_0 = order_id),
                 "order:{order_id}",
-                ::dlock::__private::Mode::Write,
+                ::dlock::__private::LockMode::Write,
             )
-            .kind(::dlock::__private::Kind::Mutex);
+            .kind(::dlock::__private::LockKind::Mutex);
         __dlock_request.acquire().await
     } {
         ::core::result::Result::Ok(__dlock_grant) => {

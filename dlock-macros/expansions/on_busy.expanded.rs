@@ -3,7 +3,7 @@ async fn nightly() {
         let __dlock_request = ::dlock::__private::Request::new(
                 "nightly",
                 "nightly",
-                ::dlock::__private::Mode::Write,
+                ::dlock::__private::LockMode::Write,
             )
             .try_once();
         __dlock_request.acquire().await

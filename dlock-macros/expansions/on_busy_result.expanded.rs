@@ -1,13 +1,13 @@
 async fn nightly() -> Result<u64, Error> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<u64, Error> as ::dlock::LockResult>::from_lock_error,
-        <Result<u64, Error> as ::dlock::LockResult>::is_failure,
+        <Result<u64, Error> as ::dlock::FromLockError>::from_lock_error,
+        <Result<u64, Error> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
                 "nightly",
                 "nightly",
-                ::dlock::__private::Mode::Write,
+                ::dlock::__private::LockMode::Write,
             )
             .wait(::core::time::Duration::new(5u64, 0u32));
         __dlock_request.acquire().await

@@ -1,13 +1,13 @@
 pub(crate) async unsafe fn write(page: *mut u8) -> Result<(), Error> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<(), Error> as ::dlock::LockResult>::from_lock_error,
-        <Result<(), Error> as ::dlock::LockResult>::is_failure,
+        <Result<(), Error> as ::dlock::FromLockError>::from_lock_error,
+        <Result<(), Error> as ::dlock::FromLockError>::is_failure,
     );
     match {
         let __dlock_request = ::dlock::__private::Request::new(
             "page",
             "page",
-            ::dlock::__private::Mode::Write,
+            ::dlock::__private::LockMode::Write,
         );
         __dlock_request.acquire().await
     } {

@@ -1,14 +1,14 @@
 async fn ship(order: Order) -> Result<(), Error> {
     let __dlock_report = ::dlock::__private::Report::new(
-        <Result<(), Error> as ::dlock::LockResult>::from_lock_error,
-        <Result<(), Error> as ::dlock::LockResult>::is_failure,
+        <Result<(), Error> as ::dlock::FromLockError>::from_lock_error,
+        <Result<(), Error> as ::dlock::FromLockError>::is_failure,
     );
     match if order.shared {
         {
             let __dlock_request = ::dlock::__private::Request::new(
                 &::core::format_args!("order:{__dlock_0}", __dlock_0 = order.id),
                 "order:{order.id}",
-                ::dlock::__private::Mode::Write,
+                ::dlock::__private::LockMode::Write,
             );
             __dlock_request.acquire().await
         }

@@ -5,7 +5,7 @@ use std::fmt;
 /// The kind of a lock. Each kind has its own keys, so locks of different kinds with the same name are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum LockKind {
     /// A read/write lock, which only clients of dlock know.
     Rw,
     /// A string with an expiry, which clients in other languages share.
@@ -14,7 +14,7 @@ pub enum Kind {
     FencedMutex,
 }
 
-impl Kind {
+impl LockKind {
     /// The number of kinds.
     pub(crate) const COUNT: usize = 3;
 
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for LockKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

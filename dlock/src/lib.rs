@@ -69,16 +69,16 @@ pub mod testing;
 mod token;
 mod trace;
 
-pub use attribute::{AsClient, Held, LockResult, MutexHeld, current, current_mutex};
+pub use attribute::{AsClient, FromLockError, Held, MutexHeld, current, current_mutex};
 pub use client::{Client, ClientBuilder, install, installed};
 #[doc = include_str!("attribute/distributed_lock.md")]
 pub use dlock_macros::distributed_lock;
-pub use error::{Error, ErrorKind, LossReason, Step};
+pub use error::{Error, ErrorKind, LossReason, TimeoutStep};
 pub use key::{LockKey, MAX_NAME_BYTES};
-pub use kind::Kind;
+pub use kind::LockKind;
 pub use lease::{DEFAULT_LEASE, MAX_LEASE, MIN_LEASE};
 pub use lock::{FencedMutex, FencedMutexGuard, Mutex, MutexGuard, ReadGuard, RwLock, WriteGuard};
-pub use mode::Mode;
+pub use mode::LockMode;
 pub use protocol::{HoldInfo, LockInfo, WaiterInfo};
 pub use slot::Slot;
 pub use token::FencingToken;
@@ -100,7 +100,7 @@ pub mod __internals {
 
     pub use crate::token::ServerToken;
 
-    use crate::{Error, Kind, LockKey};
+    use crate::{Error, LockKey, LockKind};
 
     /// A checked key without a client.
     ///
@@ -114,7 +114,7 @@ pub mod __internals {
     ///
     /// # Errors
     /// As for the names given to a client.
-    pub fn mutex_key(kind: Kind, prefix: &str, name: &str) -> Result<LockKey, Error> {
+    pub fn mutex_key(kind: LockKind, prefix: &str, name: &str) -> Result<LockKey, Error> {
         LockKey::mutex(kind, prefix, name)
     }
 
@@ -129,6 +129,6 @@ pub mod __internals {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::attribute::{Grant, Holds, Loss, Report, Request, is_busy, name, on_busy};
-    pub use crate::kind::Kind;
-    pub use crate::mode::Mode;
+    pub use crate::kind::LockKind;
+    pub use crate::mode::LockMode;
 }

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// The mode of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum LockMode {
     /// Shared with other readers.
     Read,
     /// Excluding all other holders.
     Write,
 }
 
-impl Mode {
+impl LockMode {
     /// The mode in words, as in metric labels: `read` or `write`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -22,7 +22,7 @@ impl Mode {
     }
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for LockMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

@@ -41,8 +41,8 @@ impl<'a> Failure<'a> {
         // The bound on the return type is checked here, so here is where the compiler points.
         let report = quote_spanned! {output.span()=>
             #private::Report::new(
-                <#output as #krate::LockResult>::from_lock_error,
-                <#output as #krate::LockResult>::is_failure,
+                <#output as #krate::FromLockError>::from_lock_error,
+                <#output as #krate::FromLockError>::is_failure,
             )
         };
         self.reports()

@@ -24,14 +24,14 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
         ..
     } = plan;
     let mode = match mode {
-        Mode::Read => quote!(#private::Mode::Read),
-        Mode::Write => quote!(#private::Mode::Write),
+        Mode::Read => quote!(#private::LockMode::Read),
+        Mode::Write => quote!(#private::LockMode::Write),
         Mode::Computed(mode) => mode.to_token_stream(),
     };
     let kind = match lock {
         Lock::Rw => None,
-        Lock::Mutex => Some(quote!(.kind(#private::Kind::Mutex))),
-        Lock::FencedMutex => Some(quote!(.kind(#private::Kind::FencedMutex))),
+        Lock::Mutex => Some(quote!(.kind(#private::LockKind::Mutex))),
+        Lock::FencedMutex => Some(quote!(.kind(#private::LockKind::FencedMutex))),
     };
     let client = client.as_ref().map(|client| {
         // Borrowed at its own place, so that the compiler points there.

@@ -6,7 +6,7 @@ use tokio::task::{Id, try_id};
 
 use super::{Held, MutexHeld};
 use crate::key::LockKey;
-use crate::{Client, Error, ErrorKind, Kind, Mode};
+use crate::{Client, Error, ErrorKind, LockKind, LockMode};
 
 thread_local! {
     /// What the tasks hold that are being polled on this thread: the innermost call comes last.
@@ -39,7 +39,7 @@ fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> 
 /// A spawned Tokio task does not inherit the lock. Of several `keys`, this returns the lock that was taken last; `guard = ..` binds all.
 ///
 /// ```
-/// # use dlock::{Client, Error, Mode, distributed_lock};
+/// # use dlock::{Client, Error, LockMode, distributed_lock};
 /// #[distributed_lock(key = "stock")]
 /// async fn restock() -> Result<(), Error> {
 ///     write_row().await
@@ -131,9 +131,13 @@ pub(super) fn is_within(held: &Held) -> bool {
 ///
 /// `would_deadlock` when the task would wait for itself, as it reads what it now wants to write, or holds as one kind of mutex
 /// what it wants as the other; and on a thread that is ending.
-pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Option<Held>, Error> {
+pub(super) fn reenter(
+    client: &Client,
+    key: &LockKey,
+    mode: LockMode,
+) -> Result<Option<Held>, Error> {
     let enough = |held: &&Held| {
-        let strong = mode == Mode::Read || held.mode() == Mode::Write;
+        let strong = mode == LockMode::Read || held.mode() == LockMode::Write;
         strong && held.key().kind() == key.kind()
     };
     let looked = look(|calls| {
@@ -151,7 +155,7 @@ pub(super) fn reenter(client: &Client, key: &LockKey, mode: Mode) -> Result<Opti
 }
 
 /// The error for a task that holds as one kind of lock, or for reading, what it wants as `key`.
-fn would_wait_for_itself(key: &LockKey, held: Kind) -> Error {
+fn would_wait_for_itself(key: &LockKey, held: LockKind) -> Error {
     let (name, wanted) = (key.name(), key.kind());
     let message = if held == wanted {
         format!(

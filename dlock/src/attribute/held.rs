@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::hold::Hold;
 use crate::key::LockKey;
-use crate::{Client, Error, ErrorKind, FencingToken, LossReason, Mode};
+use crate::{Client, Error, ErrorKind, FencingToken, LockMode, LossReason};
 
 /// The lock under which an annotated function runs.
 ///
@@ -104,7 +104,7 @@ impl Held {
 
     /// Whether the lock is held for reading or for writing.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> LockMode {
         self.own().hold.terms.mode
     }
 
@@ -162,22 +162,22 @@ impl Held {
         )
     }
 
-    /// Completes when the lock is held no longer.
+    /// Completes when the lock is held no longer, with the reason: [`Removed`](LossReason::Removed) if the function has returned.
     ///
     /// # Cancel safety
     ///
     /// Nothing is changed.
-    pub async fn lost(&self) {
+    pub async fn lost(&self) -> LossReason {
         let ended = self.own().ended.notified();
         tokio::pin!(ended);
         // Listening comes before looking, or an end in between would go unheard.
         ended.as_mut().enable();
         if self.is_over() {
-            return;
+            return LossReason::Removed;
         }
         tokio::select! {
-            _ = self.own().hold.lost() => {}
-            () = ended => {}
+            reason = self.own().hold.lost() => reason,
+            () = ended => LossReason::Removed,
         }
     }
 

@@ -24,6 +24,6 @@ pub use self::held::Held;
 pub use self::holds::Holds;
 pub use self::loss::{Loss, Report};
 pub use self::mutex_held::MutexHeld;
-pub use self::report::{LockResult, is_busy, on_busy};
+pub use self::report::{FromLockError, is_busy, on_busy};
 pub use self::request::{Request, name};
 use self::run::Run;

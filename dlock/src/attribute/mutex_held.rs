@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Held;
-use crate::{Error, LockKey};
+use crate::{Error, LockKey, LossReason};
 
 /// The plain mutex under which an annotated function runs (`lock = "mutex"`): a [`Held`] without a fencing token.
 ///
@@ -46,13 +46,13 @@ impl MutexHeld {
         self.0.check()
     }
 
-    /// Completes when the mutex is no longer held.
+    /// Completes when the mutex is no longer held, with the reason: [`Removed`](LossReason::Removed) if the function has returned.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
-    pub async fn lost(&self) {
-        self.0.lost().await;
+    pub async fn lost(&self) -> LossReason {
+        self.0.lost().await
     }
 }
 

@@ -8,14 +8,14 @@ use crate::Error;
 /// A function with any other return type gives the value to return with `on_busy`.
 ///
 /// ```
-/// use dlock::{Client, Error, LockResult, distributed_lock};
+/// use dlock::{Client, Error, FromLockError, distributed_lock};
 ///
 /// enum Outcome {
 ///     Shipped,
 ///     Later,
 /// }
 ///
-/// impl LockResult for Outcome {
+/// impl FromLockError for Outcome {
 ///     fn from_lock_error(_: Error) -> Self {
 ///         Self::Later
 ///     }
@@ -43,7 +43,7 @@ use crate::Error;
     note = "or give the value to return with `on_busy = ..`; in a function that returns a `Result`, a plain value is used only \
             when the lock is held by another caller"
 )]
-pub trait LockResult {
+pub trait FromLockError {
     /// The error as a return value.
     fn from_lock_error(error: Error) -> Self;
 
@@ -56,7 +56,7 @@ pub trait LockResult {
 
 // Without this the compiler talks about `From` alone and leaves the notes above out.
 #[diagnostic::do_not_recommend]
-impl<T, E: From<Error>> LockResult for Result<T, E> {
+impl<T, E: From<Error>> FromLockError for Result<T, E> {
     fn from_lock_error(error: Error) -> Self {
         Err(error.into())
     }

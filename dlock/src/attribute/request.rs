@@ -13,7 +13,7 @@ use super::wanted::Wanted;
 use super::{AsClient, Grant, Held};
 use crate::lock::Wait;
 use crate::testing;
-use crate::{Client, Error, Kind, Mode};
+use crate::{Client, Error, LockKind, LockMode};
 
 /// Locks to take, as the arguments of the attribute say. `N` says whether one or several.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub fn name(key: &(impl Display + ?Sized), label: &'static str) -> (String, &'st
 
 impl Request<One> {
     /// `key = ..`
-    pub fn new(name: &(impl Display + ?Sized), label: &'static str, mode: Mode) -> Self {
+    pub fn new(name: &(impl Display + ?Sized), label: &'static str, mode: LockMode) -> Self {
         Self::with_names(One(name.to_string(), label), mode)
     }
 
@@ -106,12 +106,16 @@ impl Request<One> {
 
 impl Request<Several> {
     /// `keys = ..`
-    pub fn all<const N: usize>(names: [(String, &'static str); N], mode: Mode) -> Self {
+    pub fn all<const N: usize>(names: [(String, &'static str); N], mode: LockMode) -> Self {
         Self::with_names(Several(names.into()), mode)
     }
 
     /// `keys = some_expression`
-    pub fn each(names: impl IntoIterator<Item: Display>, label: &'static str, mode: Mode) -> Self {
+    pub fn each(
+        names: impl IntoIterator<Item: Display>,
+        label: &'static str,
+        mode: LockMode,
+    ) -> Self {
         let names = names.into_iter().map(|key| name(&key, label)).collect();
         Self::with_names(Several(names), mode)
     }
@@ -142,12 +146,12 @@ impl Request<Several> {
 
 impl<N> Request<N> {
     /// A request to the client in scope, which waits for ever.
-    fn with_names(names: N, mode: Mode) -> Self {
+    fn with_names(names: N, mode: LockMode) -> Self {
         Self {
             names,
             client: None,
             wanted: Wanted {
-                kind: Kind::Rw,
+                kind: LockKind::Rw,
                 mode,
                 lease: None,
                 max_hold: None,
@@ -166,7 +170,7 @@ impl<N> Request<N> {
     }
 
     /// `lock = ..`
-    pub fn kind(mut self, kind: Kind) -> Self {
+    pub fn kind(mut self, kind: LockKind) -> Self {
         self.wanted.kind = kind;
         self
     }

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 
 use super::context::reenter;
 use super::owned::{Owned, OwnedLocks};
-use super::wanted::{Wanted, contended};
+use super::wanted::{Wanted, busy};
 use super::{Grant, Held};
 use crate::lock::{Handle, Share};
 use crate::{Client, Error, testing};
@@ -84,7 +84,7 @@ async fn take_free(locks: &[&Handle], wanted: &Wanted) -> Result<Vec<Share>, Err
     let taken: Vec<Option<Share>> = asked.into_iter().collect::<Result<_, _>>()?;
     let free = taken.iter().take_while(|share| share.is_some()).count();
     if free < locks.len() && !wanted.wait.may_wait() {
-        return Err(contended(locks[free]));
+        return Err(busy(locks[free]));
     }
     let mut shares: Vec<Share> = Vec::with_capacity(locks.len());
     let mut out_of_order = Vec::new();

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::context::{holds_any, reenter};
 use crate::lock::{Handle, Share, Wait};
-use crate::{Client, Error, ErrorKind, Kind, Mode};
+use crate::{Client, Error, ErrorKind, LockKind, LockMode};
 
 /// The arguments of the attribute that are the same for each of its locks.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    pub(super) kind: Kind,
-    pub(super) mode: Mode,
+    pub(super) kind: LockKind,
+    pub(super) mode: LockMode,
     pub(super) lease: Option<Duration>,
     pub(super) max_hold: Option<Duration>,
     pub(super) min_hold: Option<Duration>,
@@ -56,7 +56,7 @@ impl Wanted {
     /// One lock, or an error if it is not had within `wait`.
     pub(super) async fn take(&self, lock: &Handle, wait: Wait) -> Result<Share, Error> {
         let share = lock.acquire(self.mode, wait).await?;
-        share.ok_or_else(|| contended(lock))
+        share.ok_or_else(|| busy(lock))
     }
 
     /// One lock if it is free.
@@ -65,9 +65,9 @@ impl Wanted {
     }
 }
 
-pub(super) fn contended(lock: &Handle) -> Error {
+pub(super) fn busy(lock: &Handle) -> Error {
     Error::new(
-        ErrorKind::Contended,
+        ErrorKind::Busy,
         format!(
             "lock `{}` is held by another caller; set `wait` to a duration to queue for it",
             lock.key().name()

@@ -50,6 +50,40 @@ impl Client {
         Ok(Mutex::new(self.client.clone(), mutex))
     }
 
+    /// The sorted names of the read/write locks that match `pattern`; see [`Client::list`](crate::Client::list).
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::list`](crate::Client::list).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let client = dlock::blocking::Client::connect("memory://")?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.write()?;
+    /// for name in client.list("order:*")? {
+    ///     for holder in client.rw_lock(&name)?.inspect()?.holders {
+    ///         assert!(lock.force_release(&holder.id)?);
+    ///     }
+    /// }
+    /// assert!(guard.release().is_err_and(|error| error.is_lost()));
+    /// # Ok::<(), dlock::Error>(())
+    /// ```
+    pub fn list(&self, pattern: &str) -> Result<Vec<String>, Error> {
+        self.client.wait(self.client.list(pattern))?
+    }
+
+    /// The sorted names of the mutexes that match `pattern`, as far as they can be distinguished from other strings; see
+    /// [`Client::list_mutexes`](crate::Client::list_mutexes).
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::list_mutexes`](crate::Client::list_mutexes).
+    pub fn list_mutexes(&self, pattern: &str) -> Result<Vec<String>, Error> {
+        self.client.wait(self.client.list_mutexes(pattern))?
+    }
+
     /// Lets holders finish, and shuts down; see [`Client::drain`](crate::Client::drain).
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Client, Error, FencingToken, LockKey};
+use crate::{Client, Error, FencingToken, LockKey, LossReason};
 
 macro_rules! guard {
     ($(#[$about:meta])* $name:ident) => {
@@ -50,13 +50,13 @@ macro_rules! guard {
                 self.guard.check()
             }
 
-            /// Blocks until the hold is lost, perhaps without end: for a thread that watches.
+            /// Blocks until the hold is lost, perhaps without end, and returns the reason: for a thread that watches.
             ///
             /// # Errors
             ///
             /// [`WouldDeadlock`](crate::ErrorKind::WouldDeadlock) on the one thread that drives the
             /// client's runtime.
-            pub fn lost(&self) -> Result<(), Error> {
+            pub fn lost(&self) -> Result<LossReason, Error> {
                 self.client.wait(self.guard.lost())
             }
 

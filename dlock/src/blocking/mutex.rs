@@ -119,6 +119,15 @@ macro_rules! mutex {
             pub fn inspect(&self) -> Result<LockInfo, Error> {
                 self.wait(self.mutex.inspect())
             }
+
+            /// Ends the hold with this id; see [`Mutex::force_release`](crate::Mutex::force_release).
+            ///
+            /// # Errors
+            ///
+            /// As [`Mutex::force_release`](crate::Mutex::force_release).
+            pub fn force_release(&self, hold_id: &str) -> Result<bool, Error> {
+                self.wait(self.mutex.force_release(hold_id))
+            }
         }
     };
 }

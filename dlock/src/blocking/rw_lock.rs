@@ -145,4 +145,13 @@ impl RwLock {
     pub fn inspect(&self) -> Result<LockInfo, Error> {
         self.wait(self.lock.inspect())
     }
+
+    /// Ends the hold with this id; see [`RwLock::force_release`](crate::RwLock::force_release).
+    ///
+    /// # Errors
+    ///
+    /// As [`RwLock::force_release`](crate::RwLock::force_release).
+    pub fn force_release(&self, hold_id: &str) -> Result<bool, Error> {
+        self.wait(self.lock.force_release(hold_id))
+    }
 }

@@ -11,7 +11,7 @@ use super::builder::Config;
 use super::home::Home;
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::lock::{Commons, Handle, Mutex, RwLock, Settings};
 use crate::protocol::ClientId;
 use crate::store::Store;
@@ -84,7 +84,7 @@ impl Client {
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name that is empty, longer than 512
     /// bytes, or whose braces are not a hash tag.
     pub fn rw_lock(&self, name: impl AsRef<str>) -> Result<RwLock, Error> {
-        self.handle(Kind::Rw, name.as_ref()).map(RwLock::new)
+        self.handle(LockKind::Rw, name.as_ref()).map(RwLock::new)
     }
 
     /// A handle to the mutex of this name: a string key that programs in other languages also use (`SET name token NX PX ..`). The key is
@@ -94,14 +94,14 @@ impl Client {
     ///
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a name that is empty or longer than 512 bytes.
     pub fn mutex(&self, name: impl AsRef<str>) -> Result<Mutex, Error> {
-        self.handle(Kind::Mutex, name.as_ref()).map(Mutex::new)
+        self.handle(LockKind::Mutex, name.as_ref()).map(Mutex::new)
     }
 
     /// A lock of any kind.
-    pub(crate) fn handle(&self, kind: Kind, name: &str) -> Result<Handle, Error> {
+    pub(crate) fn handle(&self, kind: LockKind, name: &str) -> Result<Handle, Error> {
         let config = &self.inner.config;
         let key = match kind {
-            Kind::Rw => LockKey::new(&config.prefix, name)?,
+            LockKind::Rw => LockKey::new(&config.prefix, name)?,
             kind => LockKey::mutex(kind, &config.prefix, name)?,
         };
         let settings = Settings::new(config.lease, config.max_hold);

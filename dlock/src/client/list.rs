@@ -6,7 +6,7 @@ use super::Client;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::metrics;
 use crate::store::ScriptLoad;
 
@@ -40,7 +40,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn list(&self, pattern: &str) -> Result<Vec<String>, Error> {
-        self.list_kind(Kind::Rw, pattern).await
+        self.list_kind(LockKind::Rw, pattern).await
     }
 
     /// The sorted names of the mutexes that match `pattern`, if they have a fencing token, or a waiter in dlock now or within the last
@@ -66,10 +66,10 @@ impl Client {
     /// # }
     /// ```
     pub async fn list_mutexes(&self, pattern: &str) -> Result<Vec<String>, Error> {
-        self.list_kind(Kind::Mutex, pattern).await
+        self.list_kind(LockKind::Mutex, pattern).await
     }
 
-    async fn list_kind(&self, kind: Kind, pattern: &str) -> Result<Vec<String>, Error> {
+    async fn list_kind(&self, kind: LockKind, pattern: &str) -> Result<Vec<String>, Error> {
         let stem = LockKey::stem(kind, &self.inner.config.prefix);
         let keys = self.all_keys(&stem).await.inspect_err(metrics::failed)?;
         let pattern = WildMatch::new(pattern);

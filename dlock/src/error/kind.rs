@@ -5,7 +5,7 @@ use std::fmt;
 /// The step in which a deadline passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Step {
+pub enum TimeoutStep {
     /// Connecting to a server, and the login.
     Connect,
     /// Waiting for the lock while another caller held it.
@@ -16,7 +16,7 @@ pub enum Step {
     Release,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for TimeoutStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connect => "connecting",
@@ -73,9 +73,9 @@ pub enum ErrorKind {
     /// A setting that is out of range, or that contradicts another.
     InvalidConfig,
     /// Another caller holds the lock, and this caller did not wait.
-    Contended,
+    Busy,
     /// A deadline passed in the named step.
-    Timeout(Step),
+    Timeout(TimeoutStep),
     /// The hold ended before it was released.
     Lost(LossReason),
     /// The caller would wait for itself: a reader requested the write lock beside other readers, for example.
@@ -99,7 +99,7 @@ impl ErrorKind {
     pub(crate) const LABELS: [&str; 15] = [
         "invalid_key",
         "invalid_config",
-        "contended",
+        "busy",
         "connect_timeout",
         "wait_timeout",
         "request_timeout",
@@ -120,11 +120,11 @@ impl ErrorKind {
         match self {
             Self::InvalidKey => "invalid_key",
             Self::InvalidConfig => "invalid_config",
-            Self::Contended => "contended",
-            Self::Timeout(Step::Connect) => "connect_timeout",
-            Self::Timeout(Step::Wait) => "wait_timeout",
-            Self::Timeout(Step::Request) => "request_timeout",
-            Self::Timeout(Step::Release) => "release_timeout",
+            Self::Busy => "busy",
+            Self::Timeout(TimeoutStep::Connect) => "connect_timeout",
+            Self::Timeout(TimeoutStep::Wait) => "wait_timeout",
+            Self::Timeout(TimeoutStep::Request) => "request_timeout",
+            Self::Timeout(TimeoutStep::Release) => "release_timeout",
             Self::Lost(_) => "lost",
             Self::WouldDeadlock => "would_deadlock",
             Self::Unavailable => "unavailable",

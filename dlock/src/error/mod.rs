@@ -7,7 +7,7 @@ mod kind;
 mod opaque;
 mod text;
 
-pub use kind::{ErrorKind, LossReason, Step};
+pub use kind::{ErrorKind, LossReason, TimeoutStep};
 pub use opaque::Error;
 pub use text::plain;
 pub(crate) use text::{Quoted, Written};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::text::{Quoted, plain};
-use super::{ErrorKind, LossReason, Step, Written};
+use super::{ErrorKind, LossReason, TimeoutStep, Written};
 
 /// The text behind an error, perhaps a server's, with control characters escaped, and cut.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl Error {
     pub(crate) fn unsent(message: impl Into<Cow<'static, str>>) -> Self {
         let inner = Inner {
             deferred: true,
-            ..Inner::new(ErrorKind::Timeout(Step::Request), message)
+            ..Inner::new(ErrorKind::Timeout(TimeoutStep::Request), message)
         };
         inner.into_error()
     }
@@ -141,7 +141,7 @@ impl Error {
 
     pub(crate) fn timed_out_waiting(name: &str, waited: Duration) -> Self {
         Self::new(
-            ErrorKind::Timeout(Step::Wait),
+            ErrorKind::Timeout(TimeoutStep::Wait),
             format!(
                 "lock `{name}` was still held by others after {}; wait longer, or find the holder with `inspect`",
                 Written(waited)
@@ -152,7 +152,7 @@ impl Error {
     /// The error of a task behind other tasks of its process, of which one holds or requests the lock.
     pub(crate) fn timed_out_in_process(name: &str, waited: Duration) -> Self {
         Self::new(
-            ErrorKind::Timeout(Step::Wait),
+            ErrorKind::Timeout(TimeoutStep::Wait),
             format!(
                 "lock `{name}` was not free within {}: tasks of this process hold it, or wait ahead of this one; wait longer, or \
                  find the holder with `inspect`. A task that holds it already waits for itself; locks of one \
@@ -224,12 +224,6 @@ impl Error {
         self.0.kind
     }
 
-    /// Whether another caller held the lock and this caller did not wait.
-    #[must_use]
-    pub fn is_contended(&self) -> bool {
-        self.kind() == ErrorKind::Contended
-    }
-
     /// Whether another caller held the lock until the end of this caller's wait, or at once if this caller did not wait.
     ///
     /// ```
@@ -256,7 +250,7 @@ impl Error {
     pub fn is_busy(&self) -> bool {
         matches!(
             self.kind(),
-            ErrorKind::Contended | ErrorKind::Timeout(Step::Wait)
+            ErrorKind::Busy | ErrorKind::Timeout(TimeoutStep::Wait)
         )
     }
 

@@ -12,9 +12,9 @@ use super::renewal::Way;
 use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::metrics::LockMetrics;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Stray};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -285,8 +285,8 @@ impl fmt::Debug for Hold {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
     /// Some want a token with a mutex, and some do not.
-    pub(crate) kind: Kind,
-    pub(crate) mode: Mode,
+    pub(crate) kind: LockKind,
+    pub(crate) mode: LockMode,
     pub(crate) lease: Duration,
     pub(crate) max_hold: Option<Duration>,
     /// How long the lock stays held, although its holder may be done.
@@ -296,12 +296,12 @@ pub(crate) struct Terms {
 impl Terms {
     /// Readers stand on one hold together, unless each has a time limit of its own.
     pub(crate) fn shareable(&self) -> bool {
-        self.mode == Mode::Read && self.max_hold.is_none() && self.min_hold.is_none()
+        self.mode == LockMode::Read && self.max_hold.is_none() && self.min_hold.is_none()
     }
 
     /// Writers pass a hold on, unless each has to keep it for a while.
     pub(crate) fn may_be_passed_on(&self) -> bool {
-        self.mode == Mode::Write && self.min_hold.is_none()
+        self.mode == LockMode::Write && self.min_hold.is_none()
     }
 }
 

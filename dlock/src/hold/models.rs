@@ -14,10 +14,10 @@ use super::{Granted, Hold, Keeper, OnLoss, Start, Terms};
 use crate::clock::BootInstant;
 use crate::error::LossReason;
 use crate::key::LockKey;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::lease::margin;
 use crate::metrics;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op};
 use crate::store::{MemoryStore, Store};
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -32,9 +32,9 @@ pub(crate) fn key() -> LockKey {
 }
 
 /// The `n`th hold of a client.
-pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
+pub(crate) fn hold(n: u64, mode: LockMode) -> Arc<Hold> {
     let terms = Terms {
-        kind: Kind::Rw,
+        kind: LockKind::Rw,
         mode,
         lease: LEASE,
         max_hold: None,
@@ -47,7 +47,7 @@ pub(crate) fn hold(n: u64, mode: Mode) -> Arc<Hold> {
         longest: LEASE,
         stray_until: None,
     };
-    let metrics = metrics::for_label(&"model".into(), Kind::Rw);
+    let metrics = metrics::for_label(&"model".into(), LockKind::Rw);
     Arc::new(Hold::new(key(), terms, metrics, granted))
 }
 
@@ -84,7 +84,7 @@ impl Keeper {
 
 /// A release, a refused renewal and a look at the clock meet: one of them ends the hold, once.
 fn ends() {
-    let hold = hold(1, Mode::Write);
+    let hold = hold(1, LockMode::Write);
     let (one, two) = (Arc::clone(&hold), Arc::clone(&hold));
     let release = thread::spawn(move || one.finish());
     let renewal = thread::spawn(move || two.lose(LossReason::Removed));
@@ -113,7 +113,7 @@ fn a_hold_ends_once() {
 
 /// Two acknowledgements and a refusal arrive in any order.
 fn extends() {
-    let hold = hold(1, Mode::Write);
+    let hold = hold(1, LockMode::Write);
     let now = BootInstant::now();
     let (early, late) = (now + Duration::from_secs(1), now + Duration::from_secs(2));
     let extensions = [early, late].map(|sent_at| {
@@ -142,7 +142,7 @@ fn acknowledgements_move_the_deadline_forward_only() {
 
 /// Tokens are handed out while the server names a new one.
 fn hands_out() {
-    let hold = hold(1, Mode::Write);
+    let hold = hold(1, LockMode::Write);
     let threads = [(); 2].map(|()| {
         let hold = Arc::clone(&hold);
         thread::spawn(move || hold.next_token())
@@ -180,7 +180,7 @@ fn falls_asleep(deaf: bool) {
         let (wake_at, empty) = task.plan_sleep(latest, false);
         assert!(!empty && wake_at < Some(latest), "sleeps through it");
     });
-    let hold = hold(1, Mode::Write);
+    let hold = hold(1, LockMode::Write);
     assert!(renewals.add(&hold), "nobody has stopped them");
     task.join().expect("ends");
 }

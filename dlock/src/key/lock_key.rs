@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::map::hash_of;
 use crate::error::{Error, ErrorKind, Quoted};
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::slot::{Slot, hash_tag};
 
 /// A checked lock name with its key and slot.
@@ -32,18 +32,18 @@ pub struct LockKey {
     wrapped: bool,
     /// Whether the braces of a mutex' name put it into another slot than any hash beside it.
     apart: bool,
-    kind: Kind,
+    kind: LockKind,
     slot: Slot,
     hash: u64,
 }
 
 /// What stands between the prefix and the name.
-fn separator(kind: Kind) -> &'static str {
+fn separator(kind: LockKind) -> &'static str {
     if kind.is_mutex() { "~m:" } else { ":" }
 }
 
 /// What marks a name that brings its braces. The mutexes `a` and `{a}` are two, as their keys are; they share no hash.
-fn unwrapped(kind: Kind) -> &'static str {
+fn unwrapped(kind: LockKind) -> &'static str {
     if kind.is_mutex() { ":" } else { "" }
 }
 
@@ -57,11 +57,11 @@ impl LockKey {
                 "has a brace but no hash tag; write a non-empty `{tag}`, or leave the braces out",
             ));
         }
-        Self::of_kind(Kind::Rw, prefix, name, tag)
+        Self::of_kind(LockKind::Rw, prefix, name, tag)
     }
 
     /// The key of a mutex, which is its name.
-    pub(crate) fn mutex(kind: Kind, prefix: &str, name: &str) -> Result<Self, Error> {
+    pub(crate) fn mutex(kind: LockKind, prefix: &str, name: &str) -> Result<Self, Error> {
         let key = Self::of_kind(kind, prefix, name, check_name(name)?)?;
         if key.apart && kind.has_tokens() {
             return Err(refused(
@@ -72,7 +72,7 @@ impl LockKey {
         Ok(key)
     }
 
-    fn of_kind(kind: Kind, prefix: &str, name: &str, tag: Option<&str>) -> Result<Self, Error> {
+    fn of_kind(kind: LockKind, prefix: &str, name: &str, tag: Option<&str>) -> Result<Self, Error> {
         let wrapped = tag.is_none();
         let mut record = String::with_capacity(prefix.len() + name.len() + 5);
         record.push_str(prefix);
@@ -95,15 +95,15 @@ impl LockKey {
     }
 
     /// What the hashes of all locks of a kind start with.
-    pub(crate) fn stem(kind: Kind, prefix: &str) -> String {
+    pub(crate) fn stem(kind: LockKind, prefix: &str) -> String {
         [prefix, separator(kind)].concat()
     }
 
     /// Reads what [`record`](Self::record) writes; `None` if it is no lock of this kind under this prefix.
-    pub(crate) fn read(kind: Kind, prefix: &str, text: &str) -> Option<Self> {
+    pub(crate) fn read(kind: LockKind, prefix: &str, text: &str) -> Option<Self> {
         let make = |name: &str| {
             let key = match kind {
-                Kind::Rw => Self::new(prefix, name),
+                LockKind::Rw => Self::new(prefix, name),
                 kind => Self::mutex(kind, prefix, name),
             };
             key.ok().filter(|key| key.record() == text)
@@ -118,14 +118,14 @@ impl LockKey {
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self.kind {
-            Kind::Rw => &self.record,
-            Kind::Mutex | Kind::FencedMutex => self.name(),
+            LockKind::Rw => &self.record,
+            LockKind::Mutex | LockKind::FencedMutex => self.name(),
         }
     }
 
     /// What kind of lock it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> LockKind {
         self.kind
     }
 
@@ -253,7 +253,7 @@ pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
 mod tests {
     use super::LockKey;
     use crate::key::check_prefix;
-    use crate::kind::Kind;
+    use crate::kind::LockKind;
     use crate::slot::Slot;
 
     #[test]
@@ -272,11 +272,11 @@ mod tests {
     fn keys_are_read_back() {
         for name in ["order:42", "{t:7}:order", "x}{t}", "{a}:{b}"] {
             let key = LockKey::new("p", name).expect(name);
-            let read = LockKey::read(Kind::Rw, "p", key.as_str()).expect(name);
+            let read = LockKey::read(LockKind::Rw, "p", key.as_str()).expect(name);
             assert_eq!((read.as_str(), read.name()), (key.as_str(), name));
         }
         for other in ["q:{a}", "p:a", "p~l:{a}", "p:"] {
-            assert_eq!(LockKey::read(Kind::Rw, "p", other), None, "{other}");
+            assert_eq!(LockKey::read(LockKind::Rw, "p", other), None, "{other}");
         }
     }
 
@@ -290,21 +290,21 @@ mod tests {
             ("a{b", "p~m:{a{b}"),
             ("{a{b}", "p~m::{a{b}"),
         ] {
-            let key = LockKey::mutex(Kind::FencedMutex, "p", name).expect(name);
+            let key = LockKey::mutex(LockKind::FencedMutex, "p", name).expect(name);
             assert_eq!((key.as_str(), key.record()), (name, record));
             assert_eq!(key.slot(), Slot::of(name), "{name}");
             assert_eq!(key.slot(), Slot::of(record), "{name}");
-            assert_eq!(LockKey::read(Kind::FencedMutex, "p", record), Some(key));
+            assert_eq!(LockKey::read(LockKind::FencedMutex, "p", record), Some(key));
         }
     }
 
     #[test]
     fn a_mutex_whose_braces_part_it_from_its_token_has_none() {
         for name in ["a}b", "{}x", "}"] {
-            let key = LockKey::mutex(Kind::Mutex, "p", name).expect(name);
+            let key = LockKey::mutex(LockKind::Mutex, "p", name).expect(name);
             assert_eq!((key.as_str(), key.slot()), (name, Slot::of(name)));
             assert!(key.is_apart());
-            assert!(LockKey::mutex(Kind::FencedMutex, "p", name).is_err());
+            assert!(LockKey::mutex(LockKind::FencedMutex, "p", name).is_err());
         }
     }
 

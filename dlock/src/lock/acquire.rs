@@ -7,12 +7,16 @@ use super::waiting::Wait;
 use crate::clock::{Instant, sleep_until, timeout_at};
 use crate::error::Error;
 use crate::metrics::Via;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{Op, Reply};
 use crate::trace::AcquireTrace;
 
 /// Acquires. `None` if the lock is not free and the caller does not wait.
-pub(super) async fn acquire(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+pub(super) async fn acquire(
+    lock: &Handle,
+    mode: LockMode,
+    wait: Wait,
+) -> Result<Option<Share>, Error> {
     let wait = wait.begin();
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);
@@ -45,7 +49,7 @@ pub(super) async fn acquire(lock: &Handle, mode: Mode, wait: Wait) -> Result<Opt
 
 /// Finds a way again if a hold has ended by the time its task runs, and there is time: a process may be stopped after it
 /// heard of a grant.
-async fn take_hold(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+async fn take_hold(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     loop {
         let found = find_a_way(lock, mode, wait).await?;
         match found.as_ref().map_or(Ok(()), |share| share.hold().check()) {
@@ -56,7 +60,7 @@ async fn take_hold(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share
     }
 }
 
-async fn find_a_way(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     lock.settings.check()?;
     lock.commons.check_open()?;
     if lock.settings.owner.is_some() {
@@ -93,7 +97,7 @@ async fn find_a_way(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Shar
 }
 
 /// Asks the server past the gate, for a hold that is not shared.
-async fn alone(lock: &Handle, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+async fn alone(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     let hold = remote::acquire(lock, mode, wait, false, None).await?;
     Ok(hold.map(|hold| Share::whole(&lock.commons.gates, hold)))
 }
@@ -121,7 +125,7 @@ async fn wait_for_turn(lock: &Handle, mut place: Place, wait: Wait) -> Result<Tu
 async fn ask(
     lock: &Handle,
     mut lead: Lead,
-    mode: Mode,
+    mode: LockMode,
     wait: Wait,
     contended: bool,
 ) -> Result<Option<Share>, Error> {
@@ -156,7 +160,7 @@ async fn ask(
 
 /// Readers are let in by a grant to their process, not by a release.
 fn report_handover(lock: &Handle, share: &Share) {
-    if share.hold().terms.mode == Mode::Write {
+    if share.hold().terms.mode == LockMode::Write {
         lock.metrics().handed_over(Via::Process, share.free_since());
     }
 }
@@ -174,7 +178,7 @@ async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Sh
     };
     let deadline = || wait.cap(Instant::now() + lock.commons.timeouts.response);
     // On any doubt the share is dropped here, which gives the hold back.
-    if hold.terms.mode == Mode::Write {
+    if hold.terms.mode == LockMode::Write {
         hold.set_yielding(true);
     }
     let answer = lock
@@ -189,13 +193,13 @@ async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Sh
         Reply::Granted(token) if token > seen && hold.extend(answer.sent_at) => {
             hold.set_yielding(false);
             hold.raise_token(token);
-            if hold.terms.mode == Mode::Write {
+            if hold.terms.mode == LockMode::Write {
                 hold.restart_max_hold(answer.sent_at);
                 share.renew_token();
             }
             Some(share)
         }
-        Reply::Done if hold.terms.mode == Mode::Write => {
+        Reply::Done if hold.terms.mode == LockMode::Write => {
             share.yielded();
             None
         }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::gate::Gates;
 use crate::clock::{Instant, timeout, timeout_at};
-use crate::error::{Error, ErrorKind, Step, Written};
+use crate::error::{Error, ErrorKind, TimeoutStep, Written};
 use crate::hold::Keeper;
 use crate::protocol::{ClientId, HoldId};
 use crate::store::{Store, Timeouts};
@@ -76,7 +76,7 @@ impl Commons {
         self.shutdown().await?;
         drained.map_err(|_| {
             Error::new(
-                ErrorKind::Timeout(Step::Release),
+                ErrorKind::Timeout(TimeoutStep::Release),
                 format!(
                     "some locks were still held {} after the drain had begun, and were given up; give it longer, or bound \
                      what runs under locks with `max_hold`",
@@ -96,7 +96,7 @@ impl Commons {
         self.store.shutdown().await;
         flushed.map_err(|_| {
             Error::new(
-                ErrorKind::Timeout(Step::Release),
+                ErrorKind::Timeout(TimeoutStep::Release),
                 format!(
                     "some releases could not be delivered within {}; those locks become free when their leases end",
                     Written(retry_for)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::gate::Share;
 use crate::clock::timeout;
-use crate::error::Error;
+use crate::error::{Error, LossReason};
 use crate::hold::FAREWELL;
 use crate::key::LockKey;
 use crate::token::FencingToken;
@@ -55,7 +55,7 @@ macro_rules! guard {
                 self.0.hold().check()
             }
 
-            /// Completes when the hold is lost, and otherwise never.
+            /// Completes with the reason when the hold is lost, and otherwise never.
             ///
             /// # Cancel safety
             ///
@@ -71,14 +71,14 @@ macro_rules! guard {
             #[doc = concat!(" let guard = client.", $call, "().await?;")]
             /// tokio::select! {
             ///     biased;
-            ///     () = guard.lost() => return guard.check(),
+            ///     reason = guard.lost() => eprintln!("{reason}: the work was given up"),
             ///     () = work() => guard.release().await?,
             /// }
             /// # Ok(())
             /// # }
             /// ```
-            pub async fn lost(&self) {
-                self.0.hold().lost().await;
+            pub async fn lost(&self) -> LossReason {
+                self.0.hold().lost().await
             }
 
             /// Releases the lock and waits for the server's answer.

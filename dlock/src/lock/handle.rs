@@ -12,7 +12,7 @@ use super::waiting::Wait;
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics::{self, LockMetrics};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 
 /// One lock, and how it is to be held.
 #[derive(Debug, Clone)]
@@ -71,12 +71,12 @@ impl Handle {
     }
 
     /// Acquires. `None` if the lock is not free and the caller does not wait.
-    pub(crate) async fn acquire(&self, mode: Mode, wait: Wait) -> Result<Option<Share>, Error> {
+    pub(crate) async fn acquire(&self, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
         acquire(self, mode, wait).await
     }
 
     /// Acquires with a wait, so that there is never nothing.
-    pub(super) async fn always(&self, mode: Mode, wait: Wait) -> Result<Share, Error> {
+    pub(super) async fn always(&self, mode: LockMode, wait: Wait) -> Result<Share, Error> {
         let share = acquire(self, mode, wait).await?;
         share.ok_or_else(|| Error::unexpected_reply(self.key.name()))
     }

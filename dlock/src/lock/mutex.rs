@@ -8,8 +8,8 @@ use super::waiting::Wait;
 use super::{FencedMutexGuard, MutexGuard};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::kind::Kind;
-use crate::mode::Mode;
+use crate::kind::LockKind;
+use crate::mode::LockMode;
 use crate::protocol::LockInfo;
 
 macro_rules! mutex {
@@ -81,7 +81,7 @@ macro_rules! mutex {
             /// # }
             /// ```
             pub async fn lock(&self) -> Result<$guard, Error> {
-                let share = self.handle.always(Mode::Write, Wait::Forever).await?;
+                let share = self.handle.always(LockMode::Write, Wait::Forever).await?;
                 Ok($guard::new(share))
             }
 
@@ -110,7 +110,7 @@ macro_rules! mutex {
             /// # }
             /// ```
             pub async fn try_lock(&self) -> Result<Option<$guard>, Error> {
-                let share = self.handle.acquire(Mode::Write, Wait::No).await?;
+                let share = self.handle.acquire(LockMode::Write, Wait::No).await?;
                 Ok(share.map($guard::new))
             }
 
@@ -138,7 +138,7 @@ macro_rules! mutex {
             /// # }
             /// ```
             pub async fn lock_timeout(&self, patience: Duration) -> Result<$guard, Error> {
-                let share = self.handle.always(Mode::Write, Wait::For(patience)).await?;
+                let share = self.handle.always(LockMode::Write, Wait::For(patience)).await?;
                 Ok($guard::new(share))
             }
 
@@ -239,7 +239,7 @@ impl Mutex {
     /// `a}b`.
     pub fn fenced(self) -> Result<FencedMutex, Error> {
         let (name, prefix) = (self.handle.key.name(), self.handle.key.prefix());
-        let key = LockKey::mutex(Kind::FencedMutex, prefix, name)?;
+        let key = LockKey::mutex(LockKind::FencedMutex, prefix, name)?;
         Ok(FencedMutex::new(self.handle.for_key(key)))
     }
 }

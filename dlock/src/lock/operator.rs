@@ -28,7 +28,7 @@ impl RwLock {
     /// let lock = client.rw_lock("order:42")?;
     /// let guard = lock.write().await?;
     /// let info = lock.inspect().await?;
-    /// assert_eq!(info.mode(), Some(dlock::Mode::Write));
+    /// assert_eq!(info.mode(), Some(dlock::LockMode::Write));
     /// assert_eq!(info.last_token, Some(guard.fencing_token()));
     /// # Ok(())
     /// # }

@@ -8,10 +8,10 @@ use super::handle::Handle;
 use super::waiting::Wait;
 use super::waiting::{HEARTBEAT, Service, believe, look_again, pause, place_terms};
 use crate::clock::Instant;
-use crate::error::{Error, ErrorKind, Step, Written};
+use crate::error::{Error, ErrorKind, TimeoutStep, Written};
 use crate::hold::{Hold, Start, WAITER_LEASE};
 use crate::metrics::Via;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op, Reply};
 use crate::store::Answer;
 
@@ -22,7 +22,7 @@ const LATE: u32 = 3;
 /// `contended` the caller has waited already, and the metrics know. With a `lead` others wait for what comes of it.
 pub(super) async fn acquire(
     lock: &Handle,
-    mode: Mode,
+    mode: LockMode,
     wait: Wait,
     mut contended: bool,
     lead: Option<&Lead>,
@@ -132,7 +132,7 @@ pub(super) async fn acquire(
 }
 
 /// The request for a hold, without a queue position.
-fn request(lock: &Handle, mode: Mode, hold: &HoldId) -> Op {
+fn request(lock: &Handle, mode: LockMode, hold: &HoldId) -> Op {
     Op::Acquire {
         hold: hold.clone(),
         mode,
@@ -172,7 +172,7 @@ fn would_deadlock(lock: &Handle) -> Error {
 
 fn slower_than_lease(lock: &Handle) -> Error {
     Error::own(
-        ErrorKind::Timeout(Step::Request),
+        ErrorKind::Timeout(TimeoutStep::Request),
         format!(
             "lock `{}` was granted {LATE} times, but the answers took longer than the lease of {}; \
              choose a longer lease",

@@ -7,7 +7,7 @@ use super::waiting::Wait;
 use super::{ReadGuard, WriteGuard};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 
 /// A handle to a read/write lock. All clients that use the same name and prefix share the lock.
 ///
@@ -62,7 +62,7 @@ impl RwLock {
     /// ```
     pub async fn read(&self) -> Result<ReadGuard, Error> {
         self.handle
-            .always(Mode::Read, Wait::Forever)
+            .always(LockMode::Read, Wait::Forever)
             .await
             .map(ReadGuard::new)
     }
@@ -91,7 +91,7 @@ impl RwLock {
     /// ```
     pub async fn write(&self) -> Result<WriteGuard, Error> {
         self.handle
-            .always(Mode::Write, Wait::Forever)
+            .always(LockMode::Write, Wait::Forever)
             .await
             .map(WriteGuard::new)
     }
@@ -121,7 +121,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_read(&self) -> Result<Option<ReadGuard>, Error> {
-        let share = self.handle.acquire(Mode::Read, Wait::No).await?;
+        let share = self.handle.acquire(LockMode::Read, Wait::No).await?;
         Ok(share.map(ReadGuard::new))
     }
 
@@ -151,7 +151,7 @@ impl RwLock {
     /// # }
     /// ```
     pub async fn try_write(&self) -> Result<Option<WriteGuard>, Error> {
-        let share = self.handle.acquire(Mode::Write, Wait::No).await?;
+        let share = self.handle.acquire(LockMode::Write, Wait::No).await?;
         Ok(share.map(WriteGuard::new))
     }
 
@@ -181,7 +181,7 @@ impl RwLock {
     /// ```
     pub async fn read_timeout(&self, patience: Duration) -> Result<ReadGuard, Error> {
         self.handle
-            .always(Mode::Read, Wait::For(patience))
+            .always(LockMode::Read, Wait::For(patience))
             .await
             .map(ReadGuard::new)
     }
@@ -212,7 +212,7 @@ impl RwLock {
     /// ```
     pub async fn write_timeout(&self, patience: Duration) -> Result<WriteGuard, Error> {
         self.handle
-            .always(Mode::Write, Wait::For(patience))
+            .always(LockMode::Write, Wait::For(patience))
             .await
             .map(WriteGuard::new)
     }

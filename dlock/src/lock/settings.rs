@@ -9,9 +9,9 @@ use metrics::SharedString;
 use super::RwLock;
 use crate::error::{Error, ErrorKind};
 use crate::hold::Terms;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::lease::{check_lease, check_min_hold};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 
 /// The longest owner name, in bytes.
 const MAX_OWNER_BYTES: usize = 256;
@@ -37,7 +37,7 @@ impl Settings {
         }
     }
 
-    pub(super) fn terms(&self, kind: Kind, mode: Mode) -> Terms {
+    pub(super) fn terms(&self, kind: LockKind, mode: LockMode) -> Terms {
         Terms {
             kind,
             mode,

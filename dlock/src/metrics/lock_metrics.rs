@@ -8,8 +8,8 @@ use metrics::{Counter, Gauge, Histogram, SharedString, counter, gauge, histogram
 use super::names;
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
-use crate::kind::Kind;
-use crate::mode::Mode;
+use crate::kind::LockKind;
+use crate::mode::LockMode;
 
 /// A histogram that exists from its first value on: an exporter shows about twenty series of each.
 type LazyHistogram = LazyLock<Histogram, Box<dyn FnOnce() -> Histogram + Send>>;
@@ -56,7 +56,7 @@ pub(crate) struct ModeMetrics {
 }
 
 impl ModeMetrics {
-    fn new(lock: &SharedString, kind: &'static str, mode: Mode) -> Self {
+    fn new(lock: &SharedString, kind: &'static str, mode: LockMode) -> Self {
         let mode = mode.as_str();
         let wait = |outcome: &'static str| {
             let lock = lock.clone();
@@ -83,7 +83,7 @@ impl ModeMetrics {
 }
 
 impl LockMetrics {
-    pub(super) fn new(lock: &SharedString, kind: Kind, on: bool) -> Self {
+    pub(super) fn new(lock: &SharedString, kind: LockKind, on: bool) -> Self {
         use LossReason::{Expired, MaxHold, Removed, Shutdown};
         let kind = kind.as_str();
         let handover = |via, text: &'static str| {
@@ -95,8 +95,8 @@ impl LockMetrics {
         let renewed = lock.clone();
         let metrics = Self {
             on,
-            read: ModeMetrics::new(lock, kind, Mode::Read),
-            write: ModeMetrics::new(lock, kind, Mode::Write),
+            read: ModeMetrics::new(lock, kind, LockMode::Read),
+            write: ModeMetrics::new(lock, kind, LockMode::Write),
             lost: [Expired, Removed, MaxHold, Shutdown].map(|reason| {
                 let counter =
                     counter!(names::LOST, "lock" => lock.clone(), "kind" => kind, "reason" => reason.as_str());
@@ -139,19 +139,19 @@ impl LockMetrics {
         }
     }
 
-    pub(super) fn of(&self, mode: Mode) -> &ModeMetrics {
+    pub(super) fn of(&self, mode: LockMode) -> &ModeMetrics {
         match mode {
-            Mode::Read => &self.read,
-            Mode::Write => &self.write,
+            LockMode::Read => &self.read,
+            LockMode::Write => &self.write,
         }
     }
 
     /// An acquire begins; tell the watch how it ends.
-    pub(crate) fn acquire_began(&self, mode: Mode) -> AcquireWatch<'_> {
+    pub(crate) fn acquire_began(&self, mode: LockMode) -> AcquireWatch<'_> {
         AcquireWatch::new(self, mode)
     }
 
-    pub(crate) fn contended(&self, mode: Mode) {
+    pub(crate) fn contended(&self, mode: LockMode) {
         self.of(mode).contended.increment(1);
     }
 
@@ -164,11 +164,11 @@ impl LockMetrics {
         }
     }
 
-    pub(crate) fn hold_began(&self, mode: Mode) {
+    pub(crate) fn hold_began(&self, mode: LockMode) {
         self.of(mode).held.increment(1.0);
     }
 
-    pub(crate) fn hold_ended(&self, mode: Mode, since: BootInstant) {
+    pub(crate) fn hold_ended(&self, mode: LockMode, since: BootInstant) {
         self.of(mode).held.decrement(1.0);
         self.of(mode).hold.record(self.now().since(since));
     }
@@ -224,13 +224,13 @@ impl std::fmt::Debug for LockMetrics {
 #[must_use = "dropping it counts the acquire as cancelled"]
 pub(crate) struct AcquireWatch<'a> {
     metrics: &'a LockMetrics,
-    mode: Mode,
+    mode: LockMode,
     began: BootInstant,
     done: bool,
 }
 
 impl<'a> AcquireWatch<'a> {
-    pub(super) fn new(metrics: &'a LockMetrics, mode: Mode) -> Self {
+    pub(super) fn new(metrics: &'a LockMetrics, mode: LockMode) -> Self {
         metrics.of(mode).waiting.increment(1.0);
         Self {
             metrics,

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::process_metrics::ProcessMetrics;
 use super::{LockMetrics, describe};
 use crate::clock::BootInstant;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 
 /// So many values the `lock` label takes; further ones are reported as [`OTHER`]. Labels are meant
 /// to be key templates, of which no program has as many: this keeps a mistake from flooding the
@@ -29,7 +29,7 @@ struct Registry {
     on: bool,
     process: Arc<ProcessMetrics>,
     /// For each kind of lock.
-    by_label: [HashMap<SharedString, Arc<LockMetrics>>; Kind::COUNT],
+    by_label: [HashMap<SharedString, Arc<LockMetrics>>; LockKind::COUNT],
 }
 
 static REGISTRY: ArcSwapOption<Registry> = ArcSwapOption::const_empty();
@@ -40,7 +40,7 @@ static REPLACING: Mutex<()> = Mutex::new(());
 
 /// The metrics of a label and a kind of lock. They belong to the recorder installed now; handles taken before another
 /// one was installed keep reporting to the old one.
-pub(crate) fn for_label(label: &SharedString, kind: Kind) -> Arc<LockMetrics> {
+pub(crate) fn for_label(label: &SharedString, kind: LockKind) -> Arc<LockMetrics> {
     if let Some(known) = with_registry(|registry| registry.find(label, kind)) {
         return known;
     }
@@ -111,13 +111,13 @@ impl Registry {
         })
     }
 
-    fn find(&self, label: &SharedString, kind: Kind) -> Option<Arc<LockMetrics>> {
+    fn find(&self, label: &SharedString, kind: LockKind) -> Option<Arc<LockMetrics>> {
         let by_label = &self.by_label[kind as usize];
         let known = by_label.get(label);
         known.or_else(|| by_label.get(OTHER)).cloned()
     }
 
-    fn add(&mut self, label: &SharedString, kind: Kind) -> Arc<LockMetrics> {
+    fn add(&mut self, label: &SharedString, kind: LockKind) -> Arc<LockMetrics> {
         let by_label = &mut self.by_label[kind as usize];
         let label = if by_label.len() < MAX_LABELS {
             label.clone()

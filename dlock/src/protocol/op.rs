@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{HoldId, Nonce};
 use crate::metrics::names::OPS;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::token::ServerToken;
 
 /// One operation. Each is one round trip, and sending it twice has the effect of once, however late the second
@@ -17,7 +17,7 @@ pub enum Op {
         /// The id of this acquisition.
         hold: HoldId,
         /// Read or write.
-        mode: Mode,
+        mode: LockMode,
         /// How long the hold lasts without a renewal.
         lease: Duration,
         /// Whose hold it is, for re-entry; `None` stands for this hold alone.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::HoldId;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::token::{FencingToken, ServerToken};
 
 /// What a store answers.
@@ -70,11 +70,11 @@ impl LockInfo {
 
     /// How the lock is held now; `None` if it is free.
     #[must_use]
-    pub fn mode(&self) -> Option<Mode> {
-        let write = self.holders.iter().any(|hold| hold.mode == Mode::Write);
+    pub fn mode(&self) -> Option<LockMode> {
+        let write = self.holders.iter().any(|hold| hold.mode == LockMode::Write);
         match (write, self.holders.is_empty()) {
-            (true, _) => Some(Mode::Write),
-            (false, false) => Some(Mode::Read),
+            (true, _) => Some(LockMode::Write),
+            (false, false) => Some(LockMode::Read),
             (false, true) => None,
         }
     }
@@ -88,7 +88,7 @@ pub struct HoldInfo {
     /// dlock, the value of its key.
     pub id: String,
     /// Read or write.
-    pub mode: Mode,
+    pub mode: LockMode,
     /// The rest of its lease, by the server's clock.
     pub remaining: Duration,
     /// The token it was granted with; `None` for a mutex, whose string does not say.
@@ -115,7 +115,7 @@ pub struct WaiterInfo {
     /// The id of the acquisition that waits.
     pub id: String,
     /// Read or write.
-    pub mode: Mode,
+    pub mode: LockMode,
     /// How long its place is kept without a refresh.
     pub remaining: Duration,
     /// How long it has waited, by the server's clock.

@@ -39,7 +39,7 @@ impl<F: Future> Future for InScope<F> {
 ///
 /// ```
 /// use dlock::testing::{Scope, carry};
-/// use dlock::{Error, Mode, distributed_lock};
+/// use dlock::{Error, LockMode, distributed_lock};
 ///
 /// #[distributed_lock(key = "order:{order_id}")]
 /// async fn ship(order_id: u64) -> Result<u64, Error> {
@@ -58,7 +58,7 @@ impl<F: Future> Future for InScope<F> {
 /// # async fn main() -> Result<(), Error> {
 /// let scope = Scope::memory().await?;
 /// scope.run(ship_all(vec![1, 2])).await?;
-/// scope.assert_took("order:2", Mode::Write);
+/// scope.assert_took("order:2", LockMode::Write);
 /// # Ok(())
 /// # }
 /// ```

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{InScope, Taken};
-use crate::{Client, Error, Kind, Mode};
+use crate::{Client, Error, LockKind, LockMode};
 
 thread_local! {
     static CURRENT: RefCell<Option<Scope>> = const { RefCell::new(None) };
@@ -21,7 +21,7 @@ thread_local! {
 ///
 /// ```
 /// use dlock::testing::Scope;
-/// use dlock::{Error, Mode, distributed_lock};
+/// use dlock::{Error, LockMode, distributed_lock};
 ///
 /// #[distributed_lock(key = "order:{order_id}")]
 /// async fn ship(order_id: u64) -> Result<u64, Error> {
@@ -34,7 +34,7 @@ thread_local! {
 /// async fn shipping_locks_the_order() -> Result<(), Error> {
 ///     let scope = Scope::memory().await?;
 ///     assert_eq!(scope.run(ship(42)).await?, 42);
-///     scope.assert_took("order:42", Mode::Write);
+///     scope.assert_took("order:42", LockMode::Write);
 ///     Ok(())
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -68,7 +68,7 @@ impl Scope {
     ///
     /// ```
     /// # use dlock::testing::Scope;
-    /// # use dlock::{Error, Mode, distributed_lock};
+    /// # use dlock::{Error, LockMode, distributed_lock};
     /// #[distributed_lock(key = "report")]
     /// fn write_report() -> Result<(), Error> {
     ///     Ok(())
@@ -77,7 +77,7 @@ impl Scope {
     /// # fn main() -> Result<(), Error> {
     /// let scope = Scope::new(dlock::blocking::Client::connect("memory://")?);
     /// scope.run_blocking(write_report)?;
-    /// scope.assert_took("report", Mode::Write);
+    /// scope.assert_took("report", LockMode::Write);
     /// # Ok(())
     /// # }
     /// ```
@@ -98,7 +98,7 @@ impl Scope {
     ///
     /// ```
     /// # use dlock::testing::Scope;
-    /// # use dlock::{Error, Mode, distributed_lock};
+    /// # use dlock::{Error, LockMode, distributed_lock};
     /// #[distributed_lock(key = "report")]
     /// fn write_report() -> Result<(), Error> {
     ///     Ok(())
@@ -111,7 +111,7 @@ impl Scope {
     ///     let thread = std::thread::spawn(move || scope.run_blocking(write_report));
     ///     thread.join().expect("no panic")
     /// })?;
-    /// scope.assert_took("report", Mode::Write);
+    /// scope.assert_took("report", LockMode::Write);
     /// # Ok(())
     /// # }
     /// ```
@@ -149,15 +149,15 @@ impl Scope {
     ///
     /// If none did, with a list of what they took instead.
     #[track_caller]
-    pub fn assert_took(&self, name: &str, mode: Mode) {
+    pub fn assert_took(&self, name: &str, mode: LockMode) {
         let expected = Taken {
             name: name.to_owned(),
-            lock: Kind::Rw,
+            lock: LockKind::Rw,
             mode,
             label: "",
         };
         self.assert_any(&expected, |taken| {
-            taken.lock == Kind::Rw && taken.name == name && taken.mode == mode
+            taken.lock == LockKind::Rw && taken.name == name && taken.mode == mode
         });
     }
 
@@ -244,7 +244,7 @@ pub(crate) fn client_in_scope() -> Option<Client> {
 }
 
 /// An annotated function took a lock.
-pub(crate) fn note(name: &str, label: &'static str, lock: Kind, mode: Mode) {
+pub(crate) fn note(name: &str, label: &'static str, lock: LockKind, mode: LockMode) {
     CURRENT.with_borrow(|scope| {
         if let Some(scope) = scope {
             let taken = Taken {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Kind, Mode};
+use crate::{LockKind, LockMode};
 
 /// A lock that an annotated function took inside a [`Scope`](super::Scope).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,9 +11,9 @@ pub struct Taken {
     /// The name of the lock: the key with its captures filled in.
     pub name: String,
     /// What kind of lock it is.
-    pub lock: Kind,
-    /// What it was asked for: of a mutex always [`Write`](Mode::Write).
-    pub mode: Mode,
+    pub lock: LockKind,
+    /// What it was asked for: of a mutex always [`Write`](LockMode::Write).
+    pub mode: LockMode,
     /// The label of its metrics: the key as written, unless `label = ".."` says otherwise.
     pub label: &'static str,
 }
@@ -22,8 +22,8 @@ impl fmt::Display for Taken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match (self.lock, self.mode) {
-            (Kind::Rw, Mode::Read) => write!(f, "`{name}` for reading"),
-            (Kind::Rw, Mode::Write) => write!(f, "`{name}` for writing"),
+            (LockKind::Rw, LockMode::Read) => write!(f, "`{name}` for reading"),
+            (LockKind::Rw, LockMode::Write) => write!(f, "`{name}` for writing"),
             (mutex, _) => write!(f, "`{name}` ({mutex})"),
         }
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::token::FencingToken;
 
 pub(crate) struct AcquireTrace;
@@ -21,7 +21,7 @@ impl HeldTrace {
 
 #[expect(clippy::unused_self, reason = "the same calls as with tracing")]
 impl AcquireTrace {
-    pub(crate) fn new(_: &LockKey, _: Mode) -> Self {
+    pub(crate) fn new(_: &LockKey, _: LockMode) -> Self {
         Self
     }
 
@@ -29,7 +29,7 @@ impl AcquireTrace {
         acquire
     }
 
-    pub(crate) fn held(&self, _: &LockKey, _: Mode, _: FencingToken) -> HeldTrace {
+    pub(crate) fn held(&self, _: &LockKey, _: LockMode, _: FencingToken) -> HeldTrace {
         HeldTrace
     }
 
@@ -38,6 +38,6 @@ impl AcquireTrace {
     pub(crate) fn failed(&self, _: &Error) {}
 }
 
-pub(crate) fn lost(_: &LockKey, _: Mode, _: FencingToken, _: LossReason) {}
+pub(crate) fn lost(_: &LockKey, _: LockMode, _: FencingToken, _: LossReason) {}
 
 pub(crate) fn unheard(_: &str) {}

@@ -7,7 +7,7 @@ use tracing::{Instrument, Span, debug, debug_span, info_span, warn};
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::token::FencingToken;
 
 /// The span `acquire`: from the call to its end.
@@ -31,7 +31,7 @@ impl HeldTrace {
 }
 
 impl AcquireTrace {
-    pub(crate) fn new(key: &LockKey, mode: Mode) -> Self {
+    pub(crate) fn new(key: &LockKey, mode: LockMode) -> Self {
         let span = debug_span!(target: "dlock", "acquire", kind = key.kind().as_str(), key = key.name(), mode = mode.as_str());
         let began = (!span.is_disabled()).then(BootInstant::now);
         Self { span, began }
@@ -42,7 +42,7 @@ impl AcquireTrace {
         acquire.instrument(self.span.clone())
     }
 
-    pub(crate) fn held(&self, key: &LockKey, mode: Mode, token: FencingToken) -> HeldTrace {
+    pub(crate) fn held(&self, key: &LockKey, mode: LockMode, token: FencingToken) -> HeldTrace {
         let (kind, token) = (key.kind().as_str(), shown(key, token));
         let (key, mode) = (key.name(), mode.as_str());
         if let Some(began) = self.began {
@@ -69,7 +69,7 @@ fn shown(key: &LockKey, token: FencingToken) -> Option<u64> {
 }
 
 /// A hold ended before it was released.
-pub(crate) fn lost(key: &LockKey, mode: Mode, token: FencingToken, reason: LossReason) {
+pub(crate) fn lost(key: &LockKey, mode: LockMode, token: FencingToken, reason: LossReason) {
     let (kind, token) = (key.kind().as_str(), shown(key, token));
     let (key, mode) = (key.name(), mode.as_str());
     warn!(target: "dlock", kind, key, mode, token, reason = reason.as_str(), "lost");

@@ -5,7 +5,7 @@
 //! a busy lock is an error: timed out
 //! ```
 
-use dlock::{Error, Mode, distributed_lock, testing::Scope};
+use dlock::{Error, LockMode, distributed_lock, testing::Scope};
 
 #[distributed_lock(key = "order:{id}", wait = "20ms")]
 async fn ship(id: u64) -> Result<u64, Error> {
@@ -17,7 +17,7 @@ async fn ship_locks_the_order() -> Result<(), Error> {
     // Lends a client of its own to what runs inside, whichever is installed.
     let scope = Scope::memory().await?;
     assert_eq!(scope.run(ship(7)).await?, 7);
-    scope.assert_took("order:7", Mode::Write);
+    scope.assert_took("order:7", LockMode::Write);
     for taken in scope.taken() {
         println!("took {taken}");
     }

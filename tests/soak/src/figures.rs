@@ -174,16 +174,16 @@ fn granted_as(plan: &Plan, call: &Call) -> &'static str {
     let process = call.of.process;
     match plan.taken_as(process, call.lock) {
         _ if plan.processes[process].system != Kind::Dlock => "without dlock",
-        dlock::Kind::Rw if call.write => "write",
-        dlock::Kind::Rw => "read",
-        dlock::Kind::FencedMutex => "fenced mutex",
+        dlock::LockKind::Rw if call.write => "write",
+        dlock::LockKind::Rw => "read",
+        dlock::LockKind::FencedMutex => "fenced mutex",
         _ => "mutex",
     }
 }
 
 /// What callers were told that is neither a lock nor what they had asked for: not now, or not for longer.
 fn errors(story: &Story) -> Vec<String> {
-    let asked_for = ["busy", "cancelled", "Contended", "Timeout(Wait)"];
+    let asked_for = ["busy", "cancelled", "Busy", "Timeout(Wait)"];
     let error = |outcome: &Came| match outcome {
         Came::Not { why, .. } => {
             let is_error = !asked_for.contains(&why.as_str());

@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-use dlock::{Client, Error, FencingToken, RwLock, distributed_lock};
+use dlock::{Client, Error, FencingToken, LossReason, RwLock, distributed_lock};
 use dlock_tests::{EventLog, Mode, now_ns};
 use tokio::{
     task::JoinSet,
@@ -146,7 +146,7 @@ impl Load {
         &self,
         mode: Mode,
         token: FencingToken,
-        (lost, is_lost): (impl Future<Output = ()>, impl Fn() -> bool),
+        (lost, is_lost): (impl Future<Output = LossReason>, impl Fn() -> bool),
     ) {
         let (name, token) = (self.lock.key().name(), token.as_u64());
         let at_ns = now_ns();
@@ -158,7 +158,7 @@ impl Load {
         let work = sleep(Duration::from_micros(fastrand::u64(0..=self.hold_us)));
         tokio::select! {
             biased;
-            () = lost => {}
+            _ = lost => {}
             () = work => {}
         }
         let at_ns = now_ns();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dlock::Mode;
+use dlock::LockMode;
 
 use super::record::{Line, Record, RecordedHold};
 
@@ -82,7 +82,7 @@ fn holds(record: &Record, index: &Index) -> Result<(), String> {
             .filter(|hold| hold.number > 0 && hold.mode == mode)
             .count() as u64
     };
-    let listed = [counted(Mode::Read), counted(Mode::Write)];
+    let listed = [counted(LockMode::Read), counted(LockMode::Write)];
     let total = listed[0] + listed[1];
     let [reads, writes, earliest] = index.holds.unwrap_or_default();
     let earliest = earliest + index.shift;
@@ -116,7 +116,7 @@ fn owners(record: &Record, index: &Index) -> Result<(), String> {
     for hold in record.holds.values() {
         if hold.number > 0 && !hold.owner.is_empty() {
             let of = counted.entry(hold.owner.clone()).or_default();
-            of[usize::from(hold.mode == Mode::Write)] += 1;
+            of[usize::from(hold.mode == LockMode::Write)] += 1;
         }
     }
     same("what owners hold", &index.owners, &counted)

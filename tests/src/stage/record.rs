@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dlock::Mode;
+use dlock::LockMode;
 
 use super::check;
 
@@ -44,7 +44,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedHold {
     /// Read or write.
-    pub mode: Mode,
+    pub mode: LockMode,
     /// The end of its lease.
     pub deadline: u64,
     /// Its token.
@@ -142,7 +142,7 @@ impl Record {
         let live: Vec<_> = self.live(now).collect();
         live.iter().enumerate().find_map(|(at, (id, hold))| {
             let other = live[..at].iter().find(|(_, other)| {
-                let writes = hold.mode == Mode::Write || other.mode == Mode::Write;
+                let writes = hold.mode == LockMode::Write || other.mode == LockMode::Write;
                 writes && (hold.owner.is_empty() || hold.owner != other.owner)
             });
             other.map(|(other, _)| (id.as_str(), other.as_str()))
@@ -229,7 +229,7 @@ impl Record {
                         owner,
                     ),
                     None => (
-                        Mode::Write,
+                        LockMode::Write,
                         1000 * value.parse::<u64>().ok()?.checked_sub(1001)?,
                         0,
                         "",
@@ -263,10 +263,10 @@ fn place(value: &str) -> Option<Place> {
     })
 }
 
-fn mode_of(word: &str) -> Option<Mode> {
+fn mode_of(word: &str) -> Option<LockMode> {
     match word {
-        "r" => Some(Mode::Read),
-        "w" => Some(Mode::Write),
+        "r" => Some(LockMode::Read),
+        "w" => Some(LockMode::Write),
         _ => None,
     }
 }

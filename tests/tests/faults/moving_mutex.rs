@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Client, Kind, Mutex};
+use dlock::{Client, LockKind, Mutex};
 use dlock_tests::{
     Moved, RedisCluster, SlotMigration, builder, not_applicable, scaled, unique_prefix, wait_until,
 };
@@ -129,7 +129,7 @@ async fn tokens_go_on_when_the_slot_has_moved() {
     let plain = client.mutex(&name).expect("a valid name");
     let fenced = plain.clone().fenced().expect("one slot");
     let guard = fenced.lock().await.expect("free");
-    assert_eq!(guard.key().kind(), Kind::FencedMutex);
+    assert_eq!(guard.key().kind(), LockKind::FencedMutex);
     let first = guard.fencing_token();
     let migration = begin(&cluster, &plain).await;
     migration.move_keys(&[&name]).await;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dlock::{Mode, RwLock};
+use dlock::{LockMode, RwLock};
 use dlock_tests::{
     RedisCluster, RedisServer, Worker, connect, scaled, shared_cluster, shared_server,
     slot_of_lock, unique_prefix, wait_free, wait_until, wait_waiters,
@@ -85,12 +85,12 @@ impl Place {
     }
 
     /// Kills who is first in line, and tells how long the next one then waits for a lock that is given back.
-    async fn hand_over_past_the_dead(&self, dead: Mode) -> Duration {
+    async fn hand_over_past_the_dead(&self, dead: LockMode) -> Duration {
         let (holder, next) = (self.lock().await, self.lock().await);
         let guard = holder.write().await.expect("free");
         let mode = match dead {
-            Mode::Read => "read",
-            Mode::Write => "write",
+            LockMode::Read => "read",
+            LockMode::Write => "write",
         };
         let process = self.waiting_process(mode);
         wait_waiters(&holder, 1).await;
@@ -113,7 +113,7 @@ impl Place {
 }
 
 async fn is_prompt(place: &Place) {
-    for dead in [Mode::Write, Mode::Read] {
+    for dead in [LockMode::Write, LockMode::Read] {
         let mut rounds = Vec::new();
         for _ in 0..3 {
             rounds.push(place.hand_over_past_the_dead(dead).await);
@@ -136,7 +136,7 @@ async fn on_a_cluster() {
         is_prompt(&place).await;
     } else {
         // No server can count the subscribers there: the next one waits until the place has ended, and no longer.
-        let waited = place.hand_over_past_the_dead(Mode::Write).await;
+        let waited = place.hand_over_past_the_dead(LockMode::Write).await;
         assert!(waited < scaled(Duration::from_secs(4)), "{waited:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use dlock::{
-    Client, ClientBuilder, Error, ErrorKind, LossReason, Step, blocking, distributed_lock,
+    Client, ClientBuilder, Error, ErrorKind, LossReason, TimeoutStep, blocking, distributed_lock,
 };
 use dlock_tests::{
     Direction, ProxiedLock, connect, scaled, stores, unique_prefix, wait_free, wait_until,
@@ -127,7 +127,7 @@ async fn what_takes_too_long_is_lost() {
             .drain(Duration::from_millis(50))
             .await
             .expect_err("held");
-        assert_eq!(error.kind(), ErrorKind::Timeout(Step::Release));
+        assert_eq!(error.kind(), ErrorKind::Timeout(TimeoutStep::Release));
         let lost = guard.release().await.expect_err("given up");
         assert_eq!(lost.kind(), ErrorKind::Lost(LossReason::Shutdown));
         wait_free(&connect(&url, &prefix).await.rw_lock("one").expect("valid")).await;

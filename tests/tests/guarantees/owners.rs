@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Mode, RwLock};
+use dlock::{LockMode, RwLock};
 use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters};
 
 const SOON: Duration = Duration::from_secs(10);
@@ -58,7 +58,7 @@ async fn releasing_the_write_leaves_the_read() {
         // The downgrade lets in waiting readers, and no writer.
         let guard = reader.await.expect("no panic").expect("readers share");
         let info = stranger.inspect().await.expect("answered");
-        assert_eq!(info.mode(), Some(Mode::Read));
+        assert_eq!(info.mode(), Some(LockMode::Read));
         assert_eq!(info.holders.len(), 2);
         assert!(stranger.try_write().await.expect("answered").is_none());
         guard.release().await.expect("held to the end");

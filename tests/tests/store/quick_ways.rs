@@ -6,8 +6,8 @@ use dlock::__internals::{
     Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Reply, ServerClock as _, Stray, lock_key,
     mutex_key,
 };
-use dlock::Mode::{self, Read, Write};
-use dlock::{Kind, LockKey};
+use dlock::LockMode::{self, Read, Write};
+use dlock::{LockKey, LockKind};
 use dlock_tests::{Outcome, Pieces, Scene, Stage, TestClock, shared_server, unique_prefix};
 use tokio::runtime::Runtime;
 
@@ -29,7 +29,7 @@ impl Lock {
     fn mutex() -> Self {
         let prefix = unique_prefix();
         let name = format!("mutex-{prefix}");
-        Self::with(mutex_key(Kind::Mutex, &prefix, &name).expect("a valid name"))
+        Self::with(mutex_key(LockKind::Mutex, &prefix, &name).expect("a valid name"))
     }
 
     fn with(key: LockKey) -> Self {
@@ -110,7 +110,7 @@ fn id(name: &str) -> HoldId {
     HoldId::parse(&format!("{name}/0000000000000000/1")).expect("an id")
 }
 
-fn take(name: &str, mode: Mode, lease: Duration) -> Op {
+fn take(name: &str, mode: LockMode, lease: Duration) -> Op {
     Op::Acquire {
         hold: id(name),
         mode,

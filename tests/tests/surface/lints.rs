@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dlock::{Client, Error, Mode, distributed_lock};
+use dlock::{Client, Error, LockMode, distributed_lock};
 
 /// Something that has a client.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Service {
     ///
     /// As the lock does.
     #[distributed_lock(key = "{self.tenant}:{item.0}", client = self.client, mode = mode, label = "look")]
-    pub async fn look(&self, item: &(u32, u32), mode: Mode) -> Result<u32, Error> {
+    pub async fn look(&self, item: &(u32, u32), mode: LockMode) -> Result<u32, Error> {
         nightly().await?;
         Ok(item.1)
     }
@@ -117,7 +117,7 @@ async fn they_run() -> Result<(), Error> {
         client,
         tenant: "t".to_owned(),
     };
-    assert_eq!(service.look(&(1, 2), Mode::Read).await?, 2);
+    assert_eq!(service.look(&(1, 2), LockMode::Read).await?, 2);
     service.borrow(1).await?.push('u');
     assert_eq!(service.end().await?, "tu");
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use dlock::{Client, Mode, RwLock};
+use dlock::{Client, LockMode, RwLock};
 use dlock_tests::{shared_server, wait_until};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::time::timeout;
@@ -106,7 +106,9 @@ async fn everything(exporter: &PrometheusHandle) {
     let line = lock(&a, 1);
     wait_until(within, "somebody waits", || async {
         let info = line.inspect().await.expect("answers");
-        info.waiters.iter().any(|waiter| waiter.mode == Mode::Write)
+        info.waiters
+            .iter()
+            .any(|waiter| waiter.mode == LockMode::Write)
     })
     .await;
     // From one client to the other, then inside one.

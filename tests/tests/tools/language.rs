@@ -146,7 +146,10 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         let is_others = OTHERS.iter().any(|other| path.ends_with(other));
         if path.is_dir() && !is_others {
             files(&path, found);
-        } else if path.extension().is_some_and(|ext| ext == "rs" || ext == "lua") {
+        } else if path
+            .extension()
+            .is_some_and(|ext| ext == "rs" || ext == "lua")
+        {
             found.push(path);
         }
     }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use dlock::__internals::plain;
-use dlock::{Client, ErrorKind, Kind, LockInfo};
+use dlock::{Client, ErrorKind, LockInfo, LockKind};
 use ratatui::crossterm::cursor::MoveTo;
 use ratatui::crossterm::queue;
 use ratatui::crossterm::style::Print;
@@ -45,7 +45,7 @@ impl Locks {
     fn new(client: &Client, args: &Inspect) -> Result<Self, Failure> {
         let lock = Lock::new(client, lock::kind(args.mutex, false), &args.key)?;
         // Not every name of a lock is one of a mutex.
-        let mutex = Lock::new(client, Kind::Mutex, &args.key).ok();
+        let mutex = Lock::new(client, LockKind::Mutex, &args.key).ok();
         let mutex = mutex.filter(|_| !args.mutex);
         Ok(Self { lock, mutex })
     }
@@ -88,7 +88,7 @@ fn show(common: &Common, args: &Inspect, found: &Look, draws: bool) -> io::Resul
     if common.json {
         let mut lock = json::lock(&args.key, lock::kind(args.mutex, false), &found.lock);
         if let Some(mutex) = &found.mutex {
-            lock["mutex"] = json::lock(&args.key, Kind::Mutex, mutex);
+            lock["mutex"] = json::lock(&args.key, LockKind::Mutex, mutex);
         }
         return output::print_json(&lock);
     }

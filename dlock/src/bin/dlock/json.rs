@@ -1,12 +1,12 @@
 //! Locks as JSON. Times are in milliseconds; tokens are strings, as many readers of JSON keep only 53 bits of a number.
 
-use dlock::{FencingToken, Kind, LockInfo};
+use dlock::{FencingToken, LockInfo, LockKind};
 use serde_json::{Value, json};
 
 use crate::who;
 
 /// One lock.
-pub(crate) fn lock(key: &str, kind: Kind, info: &LockInfo) -> Value {
+pub(crate) fn lock(key: &str, kind: LockKind, info: &LockInfo) -> Value {
     let holders: Vec<Value> = info
         .holders
         .iter()
@@ -38,7 +38,7 @@ pub(crate) fn lock(key: &str, kind: Kind, info: &LockInfo) -> Value {
     json!({
         "key": key,
         "kind": who::kind(kind),
-        "mode": info.mode().map(dlock::Mode::as_str),
+        "mode": info.mode().map(dlock::LockMode::as_str),
         "last_token": info.last_token.map(token),
         "holders": holders,
         "waiters": waiters,

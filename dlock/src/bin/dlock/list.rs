@@ -1,7 +1,7 @@
 //! `dlock list`.
 
 use dlock::__internals::plain;
-use dlock::{Client, Error, Kind, LockInfo};
+use dlock::{Client, Error, LockInfo, LockKind};
 use tokio::task::JoinSet;
 
 use crate::args::Common;
@@ -17,7 +17,7 @@ const AT_ONCE: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: LockKind,
     pub(crate) info: LockInfo,
 }
 
@@ -51,8 +51,8 @@ pub(crate) async fn list(common: &Common, pattern: &str) -> Result<Exit, Failure
 /// The locks that are held or waited for, by name.
 pub(crate) async fn in_use(client: &Client, pattern: &str) -> Result<Vec<Found>, Error> {
     let (locks, mutexes) = tokio::try_join!(client.list(pattern), client.list_mutexes(pattern))?;
-    let locks = locks.into_iter().map(|name| (name, Kind::Rw));
-    let mutexes = mutexes.into_iter().map(|name| (name, Kind::Mutex));
+    let locks = locks.into_iter().map(|name| (name, LockKind::Rw));
+    let mutexes = mutexes.into_iter().map(|name| (name, LockKind::Mutex));
     let named: Vec<_> = locks.chain(mutexes).collect();
     let mut found = Vec::with_capacity(named.len());
     for named in named.chunks(AT_ONCE) {

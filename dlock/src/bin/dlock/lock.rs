@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Client, Error, FencedMutex, Kind, LockInfo, Mutex, RwLock};
+use dlock::{Client, Error, FencedMutex, LockInfo, LockKind, Mutex, RwLock};
 
 /// The handle.
 #[derive(Debug, Clone)]
@@ -13,19 +13,19 @@ pub(crate) enum Lock {
 }
 
 /// What both words on the command line mean.
-pub(crate) fn kind(mutex: bool, fenced: bool) -> Kind {
+pub(crate) fn kind(mutex: bool, fenced: bool) -> LockKind {
     match (mutex, fenced) {
-        (_, true) => Kind::FencedMutex,
-        (true, false) => Kind::Mutex,
-        (false, false) => Kind::Rw,
+        (_, true) => LockKind::FencedMutex,
+        (true, false) => LockKind::Mutex,
+        (false, false) => LockKind::Rw,
     }
 }
 
 impl Lock {
-    pub(crate) fn new(client: &Client, kind: Kind, name: &str) -> Result<Self, Error> {
+    pub(crate) fn new(client: &Client, kind: LockKind, name: &str) -> Result<Self, Error> {
         Ok(match kind {
-            Kind::Mutex => Self::Mutex(client.mutex(name)?),
-            Kind::FencedMutex => Self::Fenced(client.mutex(name)?.fenced()?),
+            LockKind::Mutex => Self::Mutex(client.mutex(name)?),
+            LockKind::FencedMutex => Self::Fenced(client.mutex(name)?.fenced()?),
             _ => Self::Rw(client.rw_lock(name)?),
         })
     }

@@ -49,8 +49,8 @@ fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
         plain(&hold.id),
         plain(key),
         match hold.mode {
-            dlock::Mode::Read => "reading",
-            dlock::Mode::Write => "writing",
+            dlock::LockMode::Read => "reading",
+            dlock::LockMode::Write => "writing",
         },
         who::time(hold.held_for),
         short(hold.remaining),

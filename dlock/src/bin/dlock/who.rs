@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::plain;
-use dlock::{HoldInfo, Kind, LockInfo};
+use dlock::{HoldInfo, LockInfo, LockKind};
 
 use crate::duration::short;
 
@@ -65,7 +65,7 @@ pub(crate) fn token(hold: &HoldInfo) -> String {
 }
 
 /// Which kind of lock it is, in one word.
-pub(crate) fn kind(kind: Kind) -> &'static str {
+pub(crate) fn kind(kind: LockKind) -> &'static str {
     if kind.is_mutex() { "mutex" } else { "rw" }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn state(info: &LockInfo, is_mutex: bool) -> &'static str {
     match info.mode() {
         None => "free",
         Some(_) if is_mutex => "held",
-        Some(dlock::Mode::Read) => "held for reading",
-        Some(dlock::Mode::Write) => "held for writing",
+        Some(dlock::LockMode::Read) => "held for reading",
+        Some(dlock::LockMode::Write) => "held for writing",
     }
 }

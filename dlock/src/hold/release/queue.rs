@@ -12,7 +12,7 @@ use super::task;
 use crate::clock::{BootInstant, Instant};
 use crate::hold::Hold;
 use crate::key::LockKey;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::protocol::{Extent, HoldId, Op, Stray, validity};
 use crate::store::Store;
 use crate::tasks::Place;
@@ -130,7 +130,7 @@ impl Releases {
             let release = super::of_another(hold.clone(), lease);
             items.push(later(key, release, rest, stays + lease));
         }
-        let late = key.kind() == Kind::Mutex && op.stray() != Stray::None;
+        let late = key.kind() == LockKind::Mutex && op.stray() != Stray::None;
         if late && stays < self.strays_for {
             let abandon = Op::Abandon {
                 hold: hold.clone(),

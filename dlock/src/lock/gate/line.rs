@@ -7,7 +7,7 @@ use super::share::Slice;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::hold::Terms;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 
 /// One lock's line of tasks, and the hold they stand on or wait for. `H` is a hold, `W` whatever reaches a waiter.
 ///
@@ -281,7 +281,7 @@ impl<H: AsHold, W> Line<H, W> {
     }
 
     fn is_written(&self) -> bool {
-        (self.current.as_ref()).is_some_and(|current| current.hold.terms().mode == Mode::Write)
+        (self.current.as_ref()).is_some_and(|current| current.hold.terms().mode == LockMode::Write)
     }
 
     /// For how long this process has had the lock, from task to task.

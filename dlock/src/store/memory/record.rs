@@ -2,7 +2,7 @@
 
 use super::lock::{Lock, Mutex};
 use super::post::Post;
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::protocol::{Op, Reply};
 
 /// A lock of either kind.
@@ -15,17 +15,17 @@ pub(super) enum Record {
 }
 
 impl Record {
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(kind: LockKind) -> Self {
         match kind {
-            Kind::Rw => Self::Rw(Lock::default()),
-            Kind::Mutex | Kind::FencedMutex => Self::Mutex(Box::default()),
+            LockKind::Rw => Self::Rw(Lock::default()),
+            LockKind::Mutex | LockKind::FencedMutex => Self::Mutex(Box::default()),
         }
     }
 
     /// Carries out one operation at a server time; what is over by so many µs is forgotten.
     pub(super) fn apply(
         &mut self,
-        kind: Kind,
+        kind: LockKind,
         op: &Op,
         valid_until: u64,
         (time, slack): (u64, u64),

@@ -117,7 +117,7 @@ mod tests {
 
     use super::{CROWDED, Post, Shard};
     use crate::key::LockKey;
-    use crate::mode::Mode;
+    use crate::mode::LockMode;
     use crate::protocol::{HoldId, Op, Reply, Stray};
 
     const SECOND: u64 = 1_000_000;
@@ -137,7 +137,7 @@ mod tests {
     fn lock(shard: &mut Shard, n: usize, time: u64) -> u64 {
         let acquire = Op::Acquire {
             hold: id(),
-            mode: Mode::Write,
+            mode: LockMode::Write,
             lease: Duration::from_secs(10),
             owner: None,
             place: None,

@@ -148,14 +148,14 @@ mod tests {
     use std::time::Duration;
 
     use super::{merge, merge_certain};
-    use crate::mode::Mode;
+    use crate::mode::LockMode;
     use crate::protocol::{HoldInfo, LockInfo};
     use crate::token::FencingToken;
 
     fn info(holds: &[(&str, u64, u64)]) -> LockInfo {
         let holders = holds.iter().map(|(id, remaining, token)| HoldInfo {
             id: (*id).to_owned(),
-            mode: Mode::Write,
+            mode: LockMode::Write,
             remaining: Duration::from_secs(*remaining),
             token: Some(FencingToken::from_u64(*token)),
             held_for: Some(Duration::ZERO),

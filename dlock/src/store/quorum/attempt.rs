@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::key::LockKey;
 use crate::lease::margin;
 use crate::metrics;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op, Reply};
 use crate::store::Answer;
 use crate::token::ServerToken;
@@ -161,7 +161,7 @@ pub(super) fn hear(
 impl Attempt {
     fn new(quorum: &Arc<Quorum>, want: &Want) -> Self {
         let members = quorum.members.len();
-        let fences = want.entry.mode == Mode::Write && want.key.kind().has_tokens();
+        let fences = want.entry.mode == LockMode::Write && want.key.kind().has_tokens();
         let id = quorum.next_attempt();
         quorum
             .ledger

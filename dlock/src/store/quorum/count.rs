@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::attempt::{Attempt, Heard, Requests, Want, acquire, hear};
 use super::members::{Members, majority};
 use crate::clock::{Instant, sleep};
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, TimeoutStep};
 use crate::protocol::Op;
 use crate::random;
 
@@ -102,7 +102,7 @@ impl Count {
                     self.members
                 );
                 // Silence may mean that there was too little time.
-                let silence = ErrorKind::Timeout(Step::Request);
+                let silence = ErrorKind::Timeout(TimeoutStep::Request);
                 let kind = match &last {
                     Some(last) if last.is_timeout() => silence,
                     _ => ErrorKind::Unavailable,
@@ -170,7 +170,7 @@ impl Attempt {
 #[cfg(test)]
 mod tests {
     use super::Count;
-    use crate::error::{Error, ErrorKind, Step};
+    use crate::error::{Error, ErrorKind, TimeoutStep};
 
     fn error(kind: ErrorKind) -> Error {
         Error::new(kind, "why")
@@ -208,7 +208,7 @@ mod tests {
     fn the_error_of_a_release_says_what_is_unconfirmed() {
         let mut count = Count::of(3);
         count.yes = 1;
-        count.failed(error(ErrorKind::Timeout(Step::Request)));
+        count.failed(error(ErrorKind::Timeout(TimeoutStep::Request)));
         let error = count.into_release_error();
         let text = error.to_string();
         assert!(error.is_timeout());

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use super::attempt::{Attempt, Outcome, Requests};
 use super::members::Members;
 use crate::clock::{BootInstant, Instant};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::HoldId;
 use crate::random::HashMap;
 use crate::sync::Mutex;
@@ -21,7 +21,7 @@ const CROWD: usize = 64;
 /// A hold of this client, or an attempt.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub(super) mode: Mode,
+    pub(super) mode: LockMode,
     pub(super) lease: Duration,
     pub(super) owner: Option<Arc<str>>,
     /// The token it was handed out with; none while it is an attempt.
@@ -46,7 +46,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(mode: Mode, lease: Duration, owner: Option<Arc<str>>) -> Self {
+    pub(super) fn new(mode: LockMode, lease: Duration, owner: Option<Arc<str>>) -> Self {
         Self {
             mode,
             lease,

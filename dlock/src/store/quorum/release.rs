@@ -12,8 +12,8 @@ use super::quorum::Quorum;
 use crate::clock::{BootInstant, Instant, timeout_at};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::kind::Kind;
-use crate::mode::Mode;
+use crate::kind::LockKind;
+use crate::mode::LockMode;
 use crate::protocol::{Extent, HoldId, Op, Reply, Stray, validity};
 use crate::store::Answer;
 use crate::tasks;
@@ -82,9 +82,9 @@ impl Quorum {
             Op::Release { lease, .. } | Op::Renew { lease, .. } => *lease,
             _ => validity(self.response_timeout),
         };
-        let mut entry = Entry::new(Mode::Write, lease, None);
+        let mut entry = Entry::new(LockMode::Write, lease, None);
         entry.asked = Members::first(self.members.len());
-        if key.kind() == Kind::Rw {
+        if key.kind() == LockKind::Rw {
             // Its client may be recording it at members again. (The value of a mutex may belong to any program, and come again.)
             entry.open = entry.asked;
         }

@@ -13,7 +13,7 @@ use super::quorum::Quorum;
 use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{Extent, HoldId, Op, Reply};
 use crate::random;
 use crate::store::Answer;
@@ -125,7 +125,7 @@ impl Quorum {
         };
         if let Some(token) = entry.token
             && named < token
-            && entry.mode == Mode::Write
+            && entry.mode == LockMode::Write
             && key.kind().has_tokens()
         {
             let raise = Op::Raise {

@@ -16,7 +16,7 @@ use super::quorum::Quorum;
 use crate::clock::{BootInstant, Instant, sleep, sleep_until};
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{ClientId, Extent, HoldId, LockInfo, Op, Reply, Stray};
 use crate::store::{Answer, ScriptLoad};
 
@@ -147,7 +147,7 @@ impl QuorumStore {
         let Some(owner) = want.entry.owner.as_deref() else {
             return false;
         };
-        if want.entry.mode != Mode::Write {
+        if want.entry.mode != LockMode::Write {
             return false;
         }
         let Ok(infos) = self.inspect(&want.key, deadline).await else {
@@ -155,7 +155,7 @@ impl QuorumStore {
         };
         let info = merge_certain(infos, self.quorum.members.len());
         let is_own = |own: &Option<String>| own.as_deref() == Some(owner);
-        let reads = |mode: Mode| mode == Mode::Read;
+        let reads = |mode: LockMode| mode == LockMode::Read;
         info.holders
             .iter()
             .any(|hold| is_own(&hold.owner) && reads(hold.mode))
@@ -171,7 +171,7 @@ impl QuorumStore {
         deadline: Instant,
     ) -> Result<Answer, Error> {
         let mode = self.quorum.ledger.get(hold).map(|entry| entry.mode);
-        if mode == Some(Mode::Read) {
+        if mode == Some(LockMode::Read) {
             return Ok(answer(Reply::Done, BootInstant::now()));
         }
         let release = Op::Release {

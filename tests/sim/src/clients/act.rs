@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dlock::__private::Request;
-use dlock::{Client, Error, Kind as LockKind, Mode};
+use dlock::{Client, Error, LockKind, LockMode};
 use dlock_load::CutShort;
 
 use super::hold::{Holding, hold};
@@ -141,7 +141,11 @@ impl Drop for Wait<'_> {
 
 /// Asks for several locks through the attribute.
 async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, op: &Op) {
-    let mode = if op.write { Mode::Write } else { Mode::Read };
+    let mode = if op.write {
+        LockMode::Write
+    } else {
+        LockMode::Read
+    };
     let names = op.locks.iter().map(|lock| Setup::lock(*lock));
     let kind = match sim.plan.setup.mutexes.has(op.locks[0]) {
         false => LockKind::Rw,

@@ -158,13 +158,13 @@ async fn linger(holding: &Holding, op: &Op) {
     let mut lost = pin!(guard.lost());
     tokio::select! {
         biased;
-        () = &mut lost => return,
+        _ = &mut lost => return,
         () = rest => {}
     }
     if guard.is_lost() {
         tokio::select! {
             biased;
-            () = lost => {}
+            _ = lost => {}
             () = sleep(UNHEARD) => holding.sim.judges.is_not_told(&holding.sim.engine),
         }
     }

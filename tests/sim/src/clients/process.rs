@@ -68,7 +68,7 @@ async fn main(
             Client::builder().url(&url)
         };
         let to = to
-            .name(format!("p{}", of.0))
+            .client_name(format!("p{}", of.0))
             .lease(Duration::from_nanos(plan.lease))
             .response_timeout(Duration::from_nanos(plan.response_timeout))
             .retry_for(Duration::from_nanos(plan.retry_for));

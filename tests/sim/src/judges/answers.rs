@@ -1,6 +1,6 @@
 //! What callers are told: in time, and true.
 
-use dlock::{Error, ErrorKind, LossReason, Step};
+use dlock::{Error, ErrorKind, LossReason, TimeoutStep};
 
 use super::Judges;
 use super::belief::Belief;
@@ -26,7 +26,7 @@ impl Told {
         match outcome {
             Some(Ok(Some(_))) => Self::Granted,
             Some(Ok(None)) => Self::Busy,
-            Some(Err(error)) if error.kind() == ErrorKind::Contended => Self::Busy,
+            Some(Err(error)) if error.kind() == ErrorKind::Busy => Self::Busy,
             Some(Err(error)) => Self::Failed(error.kind()),
             None => Self::Dropped,
         }
@@ -95,7 +95,7 @@ impl Judges {
             let story = format!("{} took {} ms", waiting.name(), took / MS);
             self.object("timeouts", now, story);
         }
-        if told == Told::Failed(ErrorKind::Timeout(Step::Wait)) && took < most - most / 100 {
+        if told == Told::Failed(ErrorKind::Timeout(TimeoutStep::Wait)) && took < most - most / 100 {
             let story = format!("{} is told after {} ms", waiting.name(), took / MS);
             self.object("timeouts", now, story);
         }

@@ -83,7 +83,7 @@ impl Guard {
         checked.is_err_and(|error| error.kind() == ErrorKind::Lost(reason))
     }
 
-    pub(crate) async fn lost(&self) {
+    pub(crate) async fn lost(&self) -> LossReason {
         match self {
             Self::Read(guard) => guard.lost().await,
             Self::Write(guard) => guard.lost().await,

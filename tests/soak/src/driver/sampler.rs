@@ -66,12 +66,16 @@ impl Sampler {
             [only] => Client::builder().url(only),
             members => Client::builder().quorum(members),
         };
-        let client = builder.prefix(PREFIX).client_name("observer").build().await?;
+        let client = builder
+            .prefix(PREFIX)
+            .client_name("observer")
+            .build()
+            .await?;
         let look_at = |lock: usize| {
             Ok::<_, Error>(if plan.mutexes.has(lock) {
-                Looked::Mutex(client.mutex(name_as(dlock::Kind::Mutex, lock))?)
+                Looked::Mutex(client.mutex(name_as(dlock::LockKind::Mutex, lock))?)
             } else {
-                Looked::Rw(client.rw_lock(name_as(dlock::Kind::Rw, lock))?)
+                Looked::Rw(client.rw_lock(name_as(dlock::LockKind::Rw, lock))?)
             })
         };
         let locks = (0..lock_count(plan))

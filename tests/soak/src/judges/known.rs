@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use dlock::{HoldInfo, LockInfo, Mode};
+use dlock::{HoldInfo, LockInfo, LockMode};
 
 use super::{Round, Verdict};
 use crate::{
@@ -154,7 +154,7 @@ fn kept_waiting<'s>(
     recorded: &Seen,
     spans: &[Span],
 ) -> Option<&'s str> {
-    if hold.mode != Mode::Write {
+    if hold.mode != LockMode::Write {
         return None;
     }
     let mut others = sample.info.waiters.iter();

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use dlock::{HoldInfo, LockInfo, Mode, WaiterInfo};
+use dlock::{HoldInfo, LockInfo, LockMode, WaiterInfo};
 
 use super::Verdict;
 use crate::{driver::Sample, history::Seconds};
@@ -53,15 +53,15 @@ fn overtaken(before: &LockInfo, after: &LockInfo, passed: u64) -> Option<String>
     };
     let read_all_the_time = before.holders.iter().any(|hold| {
         // Beside an owner's the same owner may have written, after which it is the readers' turn.
-        let keeps_writers_out = hold.mode == Mode::Read && hold.owner.is_none();
+        let keeps_writers_out = hold.mode == LockMode::Read && hold.owner.is_none();
         keeps_writers_out && after.holders.iter().any(|other| other.id == hold.id)
     });
     let ended = |hold: &HoldInfo| {
-        hold.mode == Mode::Write && after.holders.iter().all(|other| other.id != hold.id)
+        hold.mode == LockMode::Write && after.holders.iter().all(|other| other.id != hold.id)
     };
     let another_wrote = before.holders.iter().any(ended);
-    let writer = |waiter: &&WaiterInfo| stays(waiter, Mode::Write);
-    let reader = |waiter: &&WaiterInfo| stays(waiter, Mode::Read);
+    let writer = |waiter: &&WaiterInfo| stays(waiter, LockMode::Write);
+    let reader = |waiter: &&WaiterInfo| stays(waiter, LockMode::Read);
     for hold in after.holders.iter().filter(is_new) {
         let place = before
             .waiters
@@ -69,12 +69,12 @@ fn overtaken(before: &LockInfo, after: &LockInfo, passed: u64) -> Option<String>
             .position(|waiter| waiter.id == hold.id);
         let first = match (hold.mode, place) {
             // Writers are listed in the order of their places.
-            (Mode::Write, Some(place)) => before.waiters[..place].iter().find(writer),
-            (Mode::Read, None) if read_all_the_time => before.waiters.iter().find(writer),
+            (LockMode::Write, Some(place)) => before.waiters[..place].iter().find(writer),
+            (LockMode::Read, None) if read_all_the_time => before.waiters.iter().find(writer),
             _ => None,
         };
         let turn = before.waiters.iter().find(reader);
-        let turn = turn.filter(|_| hold.mode == Mode::Write && another_wrote);
+        let turn = turn.filter(|_| hold.mode == LockMode::Write && another_wrote);
         let first = first.or(turn);
         if let Some(first) = first {
             return Some(format!("{} entered before {}", hold.id, first.id));

@@ -54,7 +54,7 @@ fn processes(draw: Draw) -> Vec<ProcessPlan> {
         let response_timeout = random.weighted(&weights::RESPONSE_TIMEOUTS);
         ProcessPlan {
             system: draw.kind,
-            mutexes_as: dlock::Kind::Mutex,
+            mutexes_as: dlock::LockKind::Mutex,
             // Mostly all have the same.
             lease: if random.chance(200) {
                 random.weighted(&weights::LEASES)

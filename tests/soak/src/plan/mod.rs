@@ -90,7 +90,7 @@ pub(crate) struct ProcessPlan {
     /// What it takes locks with.
     pub(crate) system: Kind,
     /// Whether it asks for tokens of mutexes.
-    pub(crate) mutexes_as: dlock::Kind,
+    pub(crate) mutexes_as: dlock::LockKind,
     pub(crate) lease: u64,
     pub(crate) response_timeout: u64,
     pub(crate) retry_for: u64,
@@ -171,9 +171,9 @@ fn lock_name(number: usize) -> String {
 }
 
 /// A lock's name, as clients of dlock have it: a mutex is called by its key.
-pub(crate) fn name_as(kind: dlock::Kind, number: usize) -> String {
+pub(crate) fn name_as(kind: dlock::LockKind, number: usize) -> String {
     match kind {
-        dlock::Kind::Rw => lock_name(number),
+        dlock::LockKind::Rw => lock_name(number),
         _ => key_of(number),
     }
 }

@@ -17,7 +17,7 @@ impl Plan {
         let fenced = random.one(&weights::FENCED);
         for process in &mut self.processes {
             if random.chance(fenced) {
-                process.mutexes_as = dlock::Kind::FencedMutex;
+                process.mutexes_as = dlock::LockKind::FencedMutex;
             }
         }
         if self.draw.lock == LockKind::Mutex {
@@ -46,11 +46,11 @@ impl Plan {
     }
 
     /// As what a process takes a lock.
-    pub(crate) fn taken_as(&self, process: usize, lock: usize) -> dlock::Kind {
+    pub(crate) fn taken_as(&self, process: usize, lock: usize) -> dlock::LockKind {
         if self.mutexes.has(lock) {
             self.processes[process].mutexes_as
         } else {
-            dlock::Kind::Rw
+            dlock::LockKind::Rw
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
-use dlock::{__private::Request, Client, Mode};
+use dlock::{__private::Request, Client, LockMode};
 use dlock_load::{CutShort, Op, Patience};
 use tokio::time::sleep;
 
@@ -56,7 +56,7 @@ impl Work {
     }
 
     /// A lock, and as what it is taken.
-    pub(super) fn lock(&self, lock: usize) -> (usize, dlock::Kind) {
+    pub(super) fn lock(&self, lock: usize) -> (usize, dlock::LockKind) {
         (lock, self.plan.taken_as(self.process, lock))
     }
 
@@ -118,7 +118,11 @@ async fn heard<T>(work: &Work, ids: &[u64], outcome: Option<Result<Option<T>, Wh
 
 /// Asks for several locks through the attribute.
 async fn several(work: &Work, client: &Client, op: &Op) {
-    let mode = if op.write { Mode::Write } else { Mode::Read };
+    let mode = if op.write {
+        LockMode::Write
+    } else {
+        LockMode::Read
+    };
     let (_, kind) = work.lock(op.locks[0]);
     let names = op.locks.iter().map(|lock| name_as(kind, *lock));
     let request = Request::each(names, "several", mode)

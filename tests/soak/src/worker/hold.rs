@@ -63,7 +63,7 @@ impl<'w> Holding<'w> {
             if op.until_lost {
                 tokio::select! {
                     biased;
-                    () = guard.lost() => {}
+                    _ = guard.lost() => {}
                     () = rest => {}
                 }
             } else {

@@ -61,7 +61,7 @@ pub(crate) async fn run(url: &str, prefix: &str, count: &str, lease: &str) {
                     }
                 };
                 tokio::select! {
-                    () = guard.lost() => {
+                    _ = guard.lost() => {
                         state.lost.fetch_add(1, Ordering::Relaxed);
                         state.held.fetch_sub(1, Ordering::Relaxed);
                     }

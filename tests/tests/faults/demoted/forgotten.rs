@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dlock::__internals::{Answer, ClientId, Endpoint, HoldId, Op, RedisStore, Stray, lock_key};
-use dlock::Mode;
+use dlock::LockMode;
 use dlock_tests::{RedisServer, connect, scaled, unique_prefix, wait_until};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -96,7 +96,7 @@ async fn what_was_given_up_stays_so_although_a_shorter_lease_came_between() {
     .await;
     call(Op::Acquire {
         hold: short.clone(),
-        mode: Mode::Write,
+        mode: LockMode::Write,
         lease,
         owner: None,
         place: None,

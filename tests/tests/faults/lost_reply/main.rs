@@ -4,7 +4,7 @@ mod under_load;
 
 use std::{future::Future, time::Duration};
 
-use dlock::{__internals::Script, Mode};
+use dlock::{__internals::Script, LockMode};
 use dlock_tests::{Cut, ProxiedLock, wait_free, wait_until, wait_waiters};
 
 const SOON: Duration = Duration::from_secs(10);
@@ -141,7 +141,7 @@ async fn release_of_a_dropped_guard() {
         line.client.shutdown().await.expect("nothing is left");
         let info = line.state().await;
         assert_eq!(info.holders.len(), 1, "{how:?}");
-        assert_eq!(info.mode(), Some(Mode::Read));
+        assert_eq!(info.mode(), Some(LockMode::Read));
         guards.1.release().await.expect("held to the end");
     })
     .await;

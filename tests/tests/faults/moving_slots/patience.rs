@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dlock::{Client, ErrorKind, RwLock, Step, WriteGuard};
+use dlock::{Client, ErrorKind, RwLock, TimeoutStep, WriteGuard};
 use dlock_tests::{
     RedisCluster, builder, scaled, slot_of_lock, unique_prefix, wait_free, wait_until, wait_waiters,
 };
@@ -103,7 +103,7 @@ async fn a_waiter_gets_its_own_timeout_while_the_slot_moves() {
     // The client that came before the slot moved, and the client that came after.
     let late = timeout_of(&scene.lock(), PATIENCE).await;
     let early = waiting.await.expect("no panic");
-    let own = ErrorKind::Timeout(Step::Wait);
+    let own = ErrorKind::Timeout(TimeoutStep::Wait);
     assert_eq!((early, late), (own, own));
     migration.finish().await;
     scene.guard.release().await.expect("held to the end");

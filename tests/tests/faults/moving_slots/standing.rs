@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Client, ErrorKind, Step};
+use dlock::{Client, ErrorKind, TimeoutStep};
 use dlock_tests::{builder, scaled, slot_of_lock, unique_prefix, wait_free};
 
 use crate::rounds::{soon, two_masters};
@@ -42,7 +42,7 @@ async fn nobody_gets_past_a_holder_whose_slot_moves() {
             let refused = refused.expect_err("another one holds it");
             assert_eq!(
                 refused.kind(),
-                ErrorKind::Timeout(Step::Wait),
+                ErrorKind::Timeout(TimeoutStep::Wait),
                 "keys moved: {moved}; {refused}"
             );
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, Stray};
-use dlock::Kind;
+use dlock::LockKind;
 
 /// How many acquisitions there are. Even ones need tokens.
 pub(crate) const ACTORS: usize = 6;
@@ -72,7 +72,7 @@ impl Act {
         };
         let acquire = |place| Op::Acquire {
             hold: id(actor),
-            mode: dlock::Mode::Write,
+            mode: dlock::LockMode::Write,
             lease: lease(actor),
             owner: None,
             place,
@@ -114,11 +114,11 @@ pub(crate) fn id(actor: usize) -> HoldId {
     HoldId::parse(&format!("client-{}/0000000000000000/{actor}", actor % 3)).expect("an id")
 }
 
-pub(crate) fn kind(actor: usize) -> Kind {
+pub(crate) fn kind(actor: usize) -> LockKind {
     if actor.is_multiple_of(2) {
-        Kind::FencedMutex
+        LockKind::FencedMutex
     } else {
-        Kind::Mutex
+        LockKind::Mutex
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use dlock::{Client, Mode};
+use dlock::{Client, LockMode};
 use dlock_tests::scaled;
 use tokio::task::JoinSet;
 
@@ -46,18 +46,18 @@ async fn contend(client: Client, judge: Arc<Judge>, gaps: Arc<Gaps>, reads: u64,
     while Instant::now() < end {
         if fastrand::u64(0..100) < reads {
             let guard = lock.read().await.expect("its turn");
-            judge.enter(Mode::Read, guard.fencing_token());
+            judge.enter(LockMode::Read, guard.fencing_token());
             tokio::time::sleep(Duration::from_millis(1)).await;
             guard.check().expect("held");
-            judge.leave(Mode::Read);
+            judge.leave(LockMode::Read);
             guard.release().await.expect("held");
         } else {
             let guard = lock.write().await.expect("its turn");
             gaps.granted();
-            judge.enter(Mode::Write, guard.fencing_token());
+            judge.enter(LockMode::Write, guard.fencing_token());
             tokio::time::sleep(Duration::from_millis(1)).await;
             guard.check().expect("held");
-            judge.leave(Mode::Write);
+            judge.leave(LockMode::Write);
             gaps.free();
             guard.release().await.expect("held");
         }

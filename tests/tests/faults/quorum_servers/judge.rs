@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use dlock::{FencingToken, Mode};
+use dlock::{FencingToken, LockMode};
 
 /// The clients inside, and the violations so far.
 #[derive(Debug, Default)]
@@ -18,18 +18,18 @@ struct State {
 }
 
 impl Judge {
-    pub(crate) fn enter(&self, mode: Mode, token: FencingToken) {
+    pub(crate) fn enter(&self, mode: LockMode, token: FencingToken) {
         let mut state = self.0.lock().expect("no panic");
         state.grants += 1;
         let alone = match mode {
-            Mode::Read => state.writers == 0,
-            Mode::Write => state.writers == 0 && state.readers == 0,
+            LockMode::Read => state.writers == 0,
+            LockMode::Write => state.writers == 0 && state.readers == 0,
         };
         if !alone {
             let why = format!("{mode:?} beside {} and {}", state.readers, state.writers);
             state.violations.push(why);
         }
-        if mode == Mode::Write {
+        if mode == LockMode::Write {
             if state.last_write >= Some(token) {
                 let why = format!("token {token} after {:?}", state.last_write);
                 state.violations.push(why);
@@ -41,11 +41,11 @@ impl Judge {
         }
     }
 
-    pub(crate) fn leave(&self, mode: Mode) {
+    pub(crate) fn leave(&self, mode: LockMode) {
         let mut state = self.0.lock().expect("no panic");
         match mode {
-            Mode::Read => state.readers -= 1,
-            Mode::Write => state.writers -= 1,
+            LockMode::Read => state.readers -= 1,
+            LockMode::Write => state.writers -= 1,
         }
     }
 

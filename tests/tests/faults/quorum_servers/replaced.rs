@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dlock::{Client, Mode};
+use dlock::{Client, LockMode};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -22,7 +22,7 @@ async fn servers_are_replaced_one_after_the_other_while_many_wait() {
     let (judge, mut waiting) = (Arc::new(Judge::default()), JoinSet::new());
     let held = client.rw_lock("a").expect("ok").write().await;
     let held = held.expect("free");
-    judge.enter(Mode::Write, held.fencing_token());
+    judge.enter(LockMode::Write, held.fencing_token());
     for _ in 0..WAITERS {
         let (client, judge) = (three.client().await, Arc::clone(&judge));
         waiting.spawn(async move { wait(&client, &judge).await });
@@ -33,7 +33,7 @@ async fn servers_are_replaced_one_after_the_other_while_many_wait() {
         sleep(LEASE).await;
         held.check().expect("only one at a time was replaced");
     }
-    judge.leave(Mode::Write);
+    judge.leave(LockMode::Write);
     held.release().await.expect("held to the end");
     waiting.join_all().await;
     judge.assert_clean();
@@ -43,7 +43,7 @@ async fn servers_are_replaced_one_after_the_other_while_many_wait() {
 async fn wait(client: &Client, judge: &Judge) {
     let guard = client.rw_lock("a").expect("ok").write().await;
     let guard = guard.expect("all others have gone");
-    judge.enter(Mode::Write, guard.fencing_token());
-    judge.leave(Mode::Write);
+    judge.enter(LockMode::Write, guard.fencing_token());
+    judge.leave(LockMode::Write);
     guard.release().await.expect("held");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray};
-use dlock::Mode;
+use dlock::LockMode;
 
 /// How many acquisitions there are.
 pub(crate) const ACTORS: usize = 8;
@@ -124,11 +124,11 @@ pub(crate) fn id(actor: usize) -> HoldId {
 }
 
 /// Writers and readers in turn.
-pub(crate) fn mode(actor: usize) -> Mode {
+pub(crate) fn mode(actor: usize) -> LockMode {
     if actor.is_multiple_of(2) {
-        Mode::Write
+        LockMode::Write
     } else {
-        Mode::Read
+        LockMode::Read
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use dlock::__internals::{Extent, Keys, Message, Op, Reply, lock_key};
-use dlock::{LockKey, Mode};
+use dlock::{LockKey, LockMode};
 use dlock_tests::{Fault, Outcome, Pieces, Record, Scene, Stage, Strictness};
 
 use crate::actor::{ACTORS, Act, id, mode, nonce};
@@ -147,7 +147,7 @@ impl World {
                 self.believers.remove(&actor);
                 self.waiting.remove(&actor);
             }
-            Op::Yield { .. } if mode(actor) == Mode::Write => {
+            Op::Yield { .. } if mode(actor) == LockMode::Write => {
                 self.believers.remove(&actor);
             }
             Op::Renew {

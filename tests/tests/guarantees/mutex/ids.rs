@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock::__internals::{
     Extent, HoldId, Keys, Op, Script, Stray, encode, encode_brief, mutex_key, script_source,
 };
-use dlock::{Kind, LockKey};
+use dlock::{LockKey, LockKind};
 use dlock_tests::{shared_server, unique_prefix};
 use redis::aio::MultiplexedConnection;
 
@@ -100,5 +100,5 @@ async fn a_hold_whose_id_begins_or_ends_like_another_is_left_alone() {
 }
 
 fn mutex_of() -> LockKey {
-    mutex_key(Kind::Mutex, "ids", &unique_prefix()).expect("a valid name")
+    mutex_key(LockKind::Mutex, "ids", &unique_prefix()).expect("a valid name")
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::Kind;
+use dlock::LockKind;
 use dlock_tests::{connect, scaled, shared_server, unique_prefix, wait_until};
 
 const SOON: Duration = Duration::from_secs(10);
@@ -20,8 +20,8 @@ async fn a_mutex_and_a_read_write_lock_of_one_name_have_nothing_in_common() {
         let lock = client.rw_lock(&name).expect("a valid name");
         let held = mutex.lock().await.expect("free");
         let written = lock.write().await.expect("free");
-        assert_eq!(held.key().kind(), Kind::Mutex);
-        assert_eq!(written.key().kind(), Kind::Rw);
+        assert_eq!(held.key().kind(), LockKind::Mutex);
+        assert_eq!(written.key().kind(), LockKind::Rw);
         assert_ne!(held.key(), written.key());
     }
 }

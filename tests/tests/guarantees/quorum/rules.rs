@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dlock::{Client, Error, Mode, distributed_lock};
+use dlock::{Client, Error, LockMode, distributed_lock};
 use dlock_tests::wait_until;
 use tokio::time::sleep;
 
@@ -62,7 +62,7 @@ async fn all_members_come_to_hold_it_and_are_all_told_of_its_end() {
     let lock = client.rw_lock("a").expect("ok");
     let guard = lock.write().await.expect("free");
     let hold = lock.inspect().await.expect("answered").holders.remove(0);
-    assert_eq!(hold.mode, Mode::Write);
+    assert_eq!(hold.mode, LockMode::Write);
     let all_hold = || async {
         let infos = members.recorded("a").await;
         infos

@@ -1,7 +1,7 @@
 //! Waiters that should hear and do not.
 
 use dlock::__internals::{Message, Op};
-use dlock::Mode::Write;
+use dlock::LockMode::Write;
 
 use crate::lock::{Lock, PLACE, acquire, release};
 

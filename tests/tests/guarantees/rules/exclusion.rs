@@ -1,7 +1,7 @@
 //! The clients that may hold a lock together, and those that may release it.
 
 use dlock::__internals::{Op, Reply, Stray};
-use dlock::Mode::{Read, Write};
+use dlock::LockMode::{Read, Write};
 
 use crate::lock::{Lock, PLACE, acquire_as, id, terms};
 

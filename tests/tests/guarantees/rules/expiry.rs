@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Extent, Op, Reply, Stray};
-use dlock::Mode::Write;
+use dlock::LockMode::Write;
 
 use crate::lock::{LEASE, Lock, PLACE, acquire, id};
 
@@ -62,7 +62,7 @@ fn leases_do_not_cut_each_other_short() {
     lock.try_read("long");
     lock.apply(&Op::Acquire {
         hold: id("short"),
-        mode: dlock::Mode::Read,
+        mode: dlock::LockMode::Read,
         lease: SHORT,
         owner: None,
         place: None,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Extent, Op, Reply, Stray};
-use dlock::Mode::Write;
+use dlock::LockMode::Write;
 
 use crate::lock::{LEASE, Lock, PLACE, acquire, id};
 

@@ -7,7 +7,7 @@ use dlock::__internals::{
     Extent, HoldId, MemoryStore, Message, Nonce, Op, PlaceTerms, Post, Reply, ServerClock as _,
     ServerToken, Stray, lock_key,
 };
-use dlock::{LockInfo, LockKey, Mode};
+use dlock::{LockInfo, LockKey, LockMode};
 use dlock_tests::TestClock;
 
 pub(crate) const LEASE: Duration = Duration::from_secs(10);
@@ -92,20 +92,20 @@ impl Lock {
 
     /// A hold without queueing; its token, or `None` when the lock is busy.
     pub(crate) fn try_read(&self, name: &str) -> Option<u64> {
-        self.attempt(&acquire(name, Mode::Read, None))
+        self.attempt(&acquire(name, LockMode::Read, None))
     }
 
     pub(crate) fn try_write(&self, name: &str) -> Option<u64> {
-        self.attempt(&acquire(name, Mode::Write, None))
+        self.attempt(&acquire(name, LockMode::Write, None))
     }
 
     /// A hold, or a place in the line (or its refresh).
     pub(crate) fn read(&self, name: &str) -> Option<u64> {
-        self.attempt(&acquire(name, Mode::Read, Some(PLACE)))
+        self.attempt(&acquire(name, LockMode::Read, Some(PLACE)))
     }
 
     pub(crate) fn write(&self, name: &str) -> Option<u64> {
-        self.attempt(&acquire(name, Mode::Write, Some(PLACE)))
+        self.attempt(&acquire(name, LockMode::Write, Some(PLACE)))
     }
 
     pub(crate) fn release(&self, name: &str) -> Reply {
@@ -153,7 +153,7 @@ pub(crate) fn id(name: &str) -> HoldId {
     HoldId::parse(&format!("{name}/0")).expect("an id")
 }
 
-pub(crate) fn acquire(name: &str, mode: Mode, place: Option<Duration>) -> Op {
+pub(crate) fn acquire(name: &str, mode: LockMode, place: Option<Duration>) -> Op {
     Op::Acquire {
         hold: id(name),
         mode,
@@ -173,7 +173,7 @@ pub(crate) fn terms(name: &str, lease: Duration) -> PlaceTerms {
 }
 
 /// An acquire under an explicit owner, without queueing.
-pub(crate) fn acquire_as(owner: &str, name: &str, mode: Mode) -> Op {
+pub(crate) fn acquire_as(owner: &str, name: &str, mode: LockMode) -> Op {
     Op::Acquire {
         hold: id(name),
         mode,

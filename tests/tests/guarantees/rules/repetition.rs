@@ -1,7 +1,7 @@
 //! Every operation may arrive twice.
 
 use dlock::__internals::Reply;
-use dlock::Mode::{Read, Write};
+use dlock::LockMode::{Read, Write};
 
 use crate::lock::{Lock, PLACE, abandon, acquire, release};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Op, ServerToken, Stray};
-use dlock::Mode;
+use dlock::LockMode;
 
 use crate::lock::{LEASE, Lock, id};
 
@@ -71,7 +71,7 @@ fn a_free_lock_is_forgotten_after_a_minute_however_long_the_lease() {
     let hour = Duration::from_secs(3600);
     lock.apply(&Op::Acquire {
         hold: id("a"),
-        mode: Mode::Write,
+        mode: LockMode::Write,
         lease: hour,
         owner: None,
         place: None,

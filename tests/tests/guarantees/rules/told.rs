@@ -1,7 +1,7 @@
 //! Readers that were told to look and found the lock taken.
 
 use dlock::__internals::{Message, Op};
-use dlock::Mode::{Read, Write};
+use dlock::LockMode::{Read, Write};
 
 use crate::lock::{Lock, PLACE, acquire_as, release, terms};
 

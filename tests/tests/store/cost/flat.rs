@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{HoldId, Keys, Op, Reply, ServerClock as _, ServerToken, Stray, lock_key};
 use dlock::LockKey;
-use dlock::Mode::{self, Read, Write};
+use dlock::LockMode::{self, Read, Write};
 use dlock_tests::{Outcome, Pieces, Scene, Stage, TestClock, shared_server, unique_prefix};
 use tokio::runtime::Runtime;
 
@@ -70,7 +70,7 @@ impl Lock {
     }
 
     /// What one more costs that comes and goes.
-    fn pair(&self, number: usize, mode: Mode) -> (u64, u64) {
+    fn pair(&self, number: usize, mode: LockMode) -> (u64, u64) {
         let entered = self.cost(&acquire(number, mode));
         (entered, self.cost(&release(number)))
     }

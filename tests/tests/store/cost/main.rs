@@ -8,8 +8,8 @@ use dlock::__internals::{
     Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Stray, encode, encode_brief,
     encode_plain, lock_key, mutex_key, script_source,
 };
-use dlock::Mode::{self, Read, Write};
-use dlock::{Kind, LockKey};
+use dlock::LockMode::{self, Read, Write};
+use dlock::{LockKey, LockKind};
 use dlock_tests::{RedisServer, sharded_channels};
 use redis::aio::MultiplexedConnection;
 
@@ -87,7 +87,7 @@ fn id(number: usize) -> HoldId {
     HoldId::parse(&format!("client/{:016x}/{number:x}", 0)).expect("an id")
 }
 
-fn acquire(number: usize, mode: Mode) -> Op {
+fn acquire(number: usize, mode: LockMode) -> Op {
     Op::Acquire {
         hold: id(number),
         mode,
@@ -207,7 +207,7 @@ async fn a_hand_over_costs_the_same_however_many_wait() {
     assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
 }
 
-fn mutex(kind: Kind) -> LockKey {
+fn mutex(kind: LockKind) -> LockKey {
     mutex_key(kind, "cost", "mutex").expect("a valid name")
 }
 
@@ -222,7 +222,7 @@ fn renew(number: usize) -> Op {
 
 #[tokio::test]
 async fn a_mutex_is_one_command_to_take_and_two_to_give_back() {
-    let mut meter = Meter::of(mutex(Kind::Mutex)).await;
+    let mut meter = Meter::of(mutex(LockKind::Mutex)).await;
     for _ in 0..2 {
         let plain = encode_plain(&meter.key, &acquire(0, Write)).expect("no token to note");
         assert_eq!(meter.ask(&plain).await, redis::Value::Okay);
@@ -234,7 +234,7 @@ async fn a_mutex_is_one_command_to_take_and_two_to_give_back() {
 
 #[tokio::test]
 async fn a_mutex_with_a_token_notes_it_beside() {
-    let mut meter = Meter::of(mutex(Kind::FencedMutex)).await;
+    let mut meter = Meter::of(mutex(LockKind::FencedMutex)).await;
     assert!(encode_plain(&meter.key, &acquire(0, Write)).is_none());
     for first in [true, false] {
         let costs = [acquire(0, Write), renew(0), release(0)];
@@ -248,7 +248,7 @@ async fn a_mutex_with_a_token_notes_it_beside() {
 
 #[tokio::test]
 async fn a_mutex_is_passed_on_at_the_same_cost_however_many_wait() {
-    for kind in [Kind::Mutex, Kind::FencedMutex] {
+    for kind in [LockKind::Mutex, LockKind::FencedMutex] {
         let mut meter = Meter::of(mutex(kind)).await;
         meter.cost(&acquire(0, Write)).await;
         let (mut waiting, mut costs) = (0, Vec::new());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Op, RedisListening, Reply, lock_key};
-use dlock::{LockKey, Mode};
+use dlock::{LockKey, LockMode};
 use dlock_tests::{
     FaultProxy, RedisCluster, RedisServer, ServerOptions, not_applicable, sharded_channels,
     shared_cluster, slot_of, unique_prefix, wait_until,
@@ -25,7 +25,7 @@ async fn hand_over(holder: &Rig, waiter: &Rig, key: &LockKey) {
     let waiting = waiter.hold();
     let listening = waiter.listen(key, &waiting).await;
     assert!(listening.is_subscribed());
-    let ask = queue(&waiting, Mode::Write);
+    let ask = queue(&waiting, LockMode::Write);
     let queued = waiter.call(key, &ask).await.expect("queued");
     assert!(matches!(queued.reply, Reply::Queued { .. }));
     assert!(!woken(&listening, 20).await, "nobody released yet");
@@ -241,7 +241,7 @@ async fn who_looks_passes_over_a_crowd_that_does_not_hear() {
     let key = lock_key("crowd", &unique_prefix()).expect("a good name");
     let held = holder.grab(&key).await.0;
     for number in 0..300 {
-        let mode = [Mode::Write, Mode::Read][number % 2];
+        let mode = [LockMode::Write, LockMode::Read][number % 2];
         // They say that they have subscribed, and have not.
         let reply = dead.call(&key, &queue(&dead.hold(), mode)).await;
         assert!(matches!(
@@ -249,7 +249,7 @@ async fn who_looks_passes_over_a_crowd_that_does_not_hear() {
             Reply::Queued { .. }
         ));
     }
-    let mine = queue(&live.hold(), Mode::Write);
+    let mine = queue(&live.hold(), LockMode::Write);
     let reply = live.call(&key, &mine).await.expect("answered").reply;
     assert!(matches!(reply, Reply::Queued { .. }), "{reply:?}");
     holder.free(&key, &held).await.expect("released");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dlock::__internals::Reply;
-use dlock::Mode;
+use dlock::LockMode;
 use dlock_tests::{RedisCluster, shared_cluster, slot_of, wait_until};
 use tokio::time::Instant;
 
@@ -57,7 +57,7 @@ async fn a_slot_on_its_way_delays_nobody() {
         migration.move_all_keys().await;
     }
 
-    let queued = rig.call(&key, &queue(&rig.hold(), Mode::Write)).await;
+    let queued = rig.call(&key, &queue(&rig.hold(), LockMode::Write)).await;
     let reply = queued.expect("answered while the slot moves").reply;
     assert!(matches!(reply, Reply::Queued { .. }), "{reply:?}");
     assert_eq!(rig.store.stats().deferred.get(), 0);
@@ -72,7 +72,7 @@ async fn a_key_that_has_gone_ahead_is_asked_for() {
     let key = rig.key("a");
     // All four keys exist: a holder, a waiting writer and a waiting reader.
     let (hold, _) = rig.grab(&key).await;
-    for mode in [Mode::Write, Mode::Read] {
+    for mode in [LockMode::Write, LockMode::Read] {
         let answer = rig
             .call(&key, &queue(&rig.hold(), mode))
             .await

@@ -7,7 +7,7 @@ use dlock::__internals::{
     Answer, ClientId, Endpoint, Extent, HoldId, Nonce, Op, PlaceTerms, RedisListening, RedisNodeId,
     RedisOptions, RedisStore, Reply, ServerToken, Stray, lock_key,
 };
-use dlock::{Error, LockKey, Mode};
+use dlock::{Error, LockKey, LockMode};
 use dlock_tests::{slot_of, unique_prefix};
 use tokio::time::Instant;
 
@@ -110,7 +110,7 @@ pub(crate) fn within(millis: u64) -> Instant {
 pub(crate) fn write(hold: &HoldId) -> Op {
     Op::Acquire {
         hold: hold.clone(),
-        mode: Mode::Write,
+        mode: LockMode::Write,
         lease: LEASE,
         owner: None,
         place: None,
@@ -118,7 +118,7 @@ pub(crate) fn write(hold: &HoldId) -> Op {
 }
 
 /// Acquire, or wait in line for ten seconds.
-pub(crate) fn queue(hold: &HoldId, mode: Mode) -> Op {
+pub(crate) fn queue(hold: &HoldId, mode: LockMode) -> Op {
     Op::Acquire {
         hold: hold.clone(),
         mode,

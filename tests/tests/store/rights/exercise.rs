@@ -6,7 +6,7 @@ use std::time::Duration;
 use dlock::__internals::{
     ClientId, Endpoint, Extent, HoldId, Op, RedisStore, ServerToken, Stray, lock_key,
 };
-use dlock::{Client, Error, Mode};
+use dlock::{Client, Error, LockMode};
 use dlock_tests::{builder, scaled, slot_of_lock};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -180,7 +180,7 @@ async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
     let (lease, stray) = (Duration::from_secs(300), Stray::Possible);
     let acquire = Op::Acquire {
         hold: hold.clone(),
-        mode: Mode::Write,
+        mode: LockMode::Write,
         lease,
         owner: None,
         place: None,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Message, Op, Reply, ServerToken};
-use dlock::{Kind, LockInfo, Mode};
+use dlock::{LockInfo, LockKind, LockMode};
 use dlock_tests::{Line, Record, Told};
 
 use crate::request::Request;
@@ -21,7 +21,7 @@ pub(crate) fn is_as_specified(
     let sooner = |retry: &Duration, most: &Duration| !retry.is_zero() && retry <= most;
     match (&request.op, specified, answered) {
         // The token of a hold that needs none does not matter.
-        (_, Reply::Granted(_), Reply::Granted(_)) if request.kind == Kind::Mutex => true,
+        (_, Reply::Granted(_), Reply::Granted(_)) if request.kind == LockKind::Mutex => true,
         (_, Reply::Busy(most), Reply::Busy(retry)) => sooner(retry, most),
         (
             _,
@@ -115,8 +115,8 @@ pub(crate) fn says_the_same(record: &Record, info: &LockInfo, now: u64) -> Resul
             places.map(|place| (place.id.clone(), mode, place.deadline, place.since.min(now)));
         places.collect::<Vec<_>>()
     };
-    let mut waiters = waiting(&record.writers, Mode::Write);
-    waiters.extend(waiting(&record.readers, Mode::Read));
+    let mut waiters = waiting(&record.writers, LockMode::Write);
+    waiters.extend(waiting(&record.readers, LockMode::Read));
     let specified: Vec<_> = info
         .waiters
         .iter()

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use dlock::__internals::Keys;
-use dlock::{Kind, Mode};
+use dlock::{LockKind, LockMode};
 use dlock_tests::Pieces;
 use fastrand::Rng;
 
@@ -44,8 +44,8 @@ impl Draw {
         if self.1 == Family::Mutex {
             return Actor {
                 client: self.0.usize(0..CLIENTS),
-                kind: self.one(&[(1, Kind::Mutex), (1, Kind::FencedMutex)]),
-                mode: Mode::Write,
+                kind: self.one(&[(1, LockKind::Mutex), (1, LockKind::FencedMutex)]),
+                mode: LockMode::Write,
                 owner: None,
                 longest: Duration::from_secs(self.one(&[(4, 10), (1, 3600)])),
             };
@@ -60,8 +60,8 @@ impl Draw {
         ];
         Actor {
             client: self.0.usize(0..CLIENTS),
-            kind: Kind::Rw,
-            mode: self.one(&[(1, Mode::Read), (1, Mode::Write)]),
+            kind: LockKind::Rw,
+            mode: self.one(&[(1, LockMode::Read), (1, LockMode::Write)]),
             owner: self.one(&owners),
             longest: Duration::from_secs(self.one(&[(4, 10), (1, 3600)])),
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use dlock::__internals::{
     MemoryStore, Message, Op, Reply, ServerClock as _, lock_key, mutex_key, record_of,
 };
-use dlock::{Kind, LockKey};
+use dlock::{LockKey, LockKind};
 use dlock_tests::{
     Held, Moments, MutexRecord, Outcome, Pieces, Record, Scene, Stage, Strictness, TestClock, Told,
 };
@@ -59,9 +59,9 @@ impl<'a> Pair<'a> {
     pub(crate) fn new(stage: &'a Stage, plan: &Plan, prefix: &str, name: &str) -> Self {
         let clock = TestClock::default();
         let [key, fenced] = match plan.of {
-            Family::Rw => [Kind::Rw, Kind::Rw].map(|_| lock_key(prefix, name)),
+            Family::Rw => [LockKind::Rw, LockKind::Rw].map(|_| lock_key(prefix, name)),
             // The key of a mutex has no prefix.
-            Family::Mutex => [Kind::Mutex, Kind::FencedMutex]
+            Family::Mutex => [LockKind::Mutex, LockKind::FencedMutex]
                 .map(|kind| mutex_key(kind, prefix, &format!("{name}-{prefix}"))),
         }
         .map(|key| key.expect("a valid name"));
@@ -198,8 +198,8 @@ impl<'a> Pair<'a> {
     }
 
     /// The lock, for an acquisition of this kind.
-    pub(crate) fn key_of(&self, kind: Kind) -> &LockKey {
-        if kind == Kind::FencedMutex {
+    pub(crate) fn key_of(&self, kind: LockKind) -> &LockKey {
+        if kind == LockKind::FencedMutex {
             &self.fenced
         } else {
             &self.key

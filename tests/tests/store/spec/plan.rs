@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::Keys;
-use dlock::{Kind, Mode};
+use dlock::{LockKind, LockMode};
 use dlock_tests::Pieces;
 
 /// Stands for one of however many there are.
@@ -40,8 +40,8 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone)]
 pub(crate) struct Actor {
     pub(crate) client: usize,
-    pub(crate) kind: Kind,
-    pub(crate) mode: Mode,
+    pub(crate) kind: LockKind,
+    pub(crate) mode: LockMode,
     pub(crate) owner: Option<&'static str>,
     /// The longest lease that it asks for: ten seconds, or so long that the lock is forgotten earlier.
     pub(crate) longest: Duration,

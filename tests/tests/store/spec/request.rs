@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dlock::__internals::{Extent, HoldId, Keys, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
-use dlock::Kind;
+use dlock::LockKind;
 use dlock_tests::Pieces;
 
 use crate::plan::{Act, Actor, Stray};
@@ -11,7 +11,7 @@ use crate::plan::{Act, Actor, Stray};
 /// An operation with what goes along with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    pub(crate) kind: Kind,
+    pub(crate) kind: LockKind,
     pub(crate) op: Op,
     pub(crate) valid_until: u64,
     /// Which keys the script is given.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Keys, Message, Op, Reply};
-use dlock::Kind;
+use dlock::LockKind;
 use dlock_tests::{Record, Stage};
 
 use crate::apart::KEPT;
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
                 let mut request = self.knowledge[number].request(number, actor, act, now);
                 // A client that needs a token waits until both keys are at one node.
                 let needs_token =
-                    actor.kind == Kind::FencedMutex && matches!(act, Act::Acquire { .. });
+                    actor.kind == LockKind::FencedMutex && matches!(act, Act::Acquire { .. });
                 if !needs_token && !matches!(act, Act::Raise { .. }) {
                     request.keys = *keys;
                 }

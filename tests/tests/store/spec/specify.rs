@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{Extent, Keys, Message, Op, Post, Reply, Script, ServerToken};
-use dlock::Kind;
+use dlock::LockKind;
 
 use crate::pair::{Answer, Pair};
 use crate::plan::Publish;
@@ -22,7 +22,7 @@ impl Pair<'_> {
             // A plain `SET`, which has no effect on a held mutex.
             (Op::Acquire { hold, lease, .. }, _)
                 if plain
-                    && request.kind == Kind::Mutex
+                    && request.kind == LockKind::Mutex
                     && (self.specification).take(&self.key, &hold.to_string(), Some(*lease)) =>
             {
                 Some(Reply::Granted(ServerToken::new(0)))

@@ -1,7 +1,7 @@
 use std::io;
 
 use dlock::testing::Scope;
-use dlock::{LockResult, distributed_lock};
+use dlock::{FromLockError, distributed_lock};
 
 #[derive(Debug, thiserror::Error)]
 enum AppError {
@@ -60,7 +60,7 @@ enum Outcome {
     NotLocked,
 }
 
-impl LockResult for Outcome {
+impl FromLockError for Outcome {
     fn from_lock_error(_: dlock::Error) -> Self {
         Self::NotLocked
     }
@@ -77,7 +77,7 @@ async fn with_any_error<E: From<dlock::Error>>() -> Result<u64, E> {
 }
 
 #[distributed_lock(key = "a")]
-async fn with_anything<R: LockResult>(value: R) -> R {
+async fn with_anything<R: FromLockError>(value: R) -> R {
     value
 }
 

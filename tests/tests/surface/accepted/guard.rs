@@ -4,7 +4,7 @@ use dlock::{Error, distributed_lock};
 #[distributed_lock(key = "a", guard = lock)]
 async fn fenced() -> Result<u64, Error> {
     tokio::select! {
-        () = lock.lost() => lock.check()?,
+        _ = lock.lost() => lock.check()?,
         () = tokio::task::yield_now() => {}
     }
     assert!(!lock.is_lost());

@@ -11,7 +11,7 @@ macro_rules! locked {
 }
 
 locked!(reads, "a", "read");
-locked!(writes, "b", dlock::Mode::Write);
+locked!(writes, "b", dlock::LockMode::Write);
 
 #[tokio::test]
 async fn accepted() -> Result<(), Error> {

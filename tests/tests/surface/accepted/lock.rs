@@ -1,16 +1,16 @@
 use dlock::testing::Scope;
-use dlock::{Error, FencingToken, Held, Kind, MutexHeld, distributed_lock};
+use dlock::{Error, FencingToken, Held, LockKind, MutexHeld, distributed_lock};
 
 #[distributed_lock(key = "a", lock = "rw", mode = "read", guard = lock)]
-async fn reader() -> Result<Kind, Error> {
+async fn reader() -> Result<LockKind, Error> {
     Ok(lock.key().kind())
 }
 
 #[distributed_lock(key = "a", lock = "mutex", guard = lock)]
-async fn mutex() -> Result<Kind, Error> {
+async fn mutex() -> Result<LockKind, Error> {
     let lock: MutexHeld = lock;
     tokio::select! {
-        () = lock.lost() => lock.check()?,
+        _ = lock.lost() => lock.check()?,
         () = tokio::task::yield_now() => {}
     }
     assert!(!lock.is_lost());
@@ -43,8 +43,8 @@ async fn accepted() -> Result<(), Error> {
     let scope = Scope::memory().await?;
     scope
         .run(async {
-            assert_eq!(reader().await?, Kind::Rw);
-            assert_eq!(mutex().await?, Kind::Mutex);
+            assert_eq!(reader().await?, LockKind::Rw);
+            assert_eq!(mutex().await?, LockKind::Mutex);
             let first = fenced().await?;
             assert!(fenced().await? > first);
             assert_eq!(perhaps_two(true).await?, 2);

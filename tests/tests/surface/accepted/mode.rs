@@ -1,13 +1,13 @@
 use dlock::testing::Scope;
-use dlock::{Error, Mode, distributed_lock};
+use dlock::{Error, LockMode, distributed_lock};
 
 #[distributed_lock(key = "stock", mode = "read", guard = lock)]
-async fn look() -> Result<Mode, Error> {
+async fn look() -> Result<LockMode, Error> {
     Ok(lock.mode())
 }
 
-#[distributed_lock(key = "stock", mode = if change { Mode::Write } else { Mode::Read }, guard = lock)]
-async fn touch(change: bool) -> Result<Mode, Error> {
+#[distributed_lock(key = "stock", mode = if change { LockMode::Write } else { LockMode::Read }, guard = lock)]
+async fn touch(change: bool) -> Result<LockMode, Error> {
     Ok(lock.mode())
 }
 
@@ -16,9 +16,9 @@ async fn accepted() -> Result<(), Error> {
     let scope = Scope::memory().await?;
     scope
         .run(async {
-            assert_eq!(look().await?, Mode::Read);
-            assert_eq!(touch(true).await?, Mode::Write);
-            assert_eq!(touch(false).await?, Mode::Read);
+            assert_eq!(look().await?, LockMode::Read);
+            assert_eq!(touch(true).await?, LockMode::Write);
+            assert_eq!(touch(false).await?, LockMode::Read);
             Ok(())
         })
         .await

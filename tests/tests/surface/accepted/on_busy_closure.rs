@@ -10,7 +10,7 @@ enum Failure {
 #[distributed_lock(
     key = "job",
     wait = "none",
-    on_busy = |error| Err(if error.is_contended() { Failure::Busy } else { Failure::Lock(error.to_string()) })
+    on_busy = |error| Err(if error.is_busy() { Failure::Busy } else { Failure::Lock(error.to_string()) })
 )]
 async fn job() -> Result<u64, Failure> {
     Ok(7)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::testing::Scope;
-use dlock::{Client, Error, Kind, Mode, MutexHeld, blocking, distributed_lock};
+use dlock::{Client, Error, ErrorKind, LockKind, LockMode, MutexHeld, blocking, distributed_lock};
 use dlock_tests::{connect, scaled, stores, unique_prefix};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -99,9 +99,9 @@ async fn read_write(client: &Client, name: &str) -> Result<(), Error> {
 #[distributed_lock(key = "{name}", lock = "mutex", client = client, wait = "none")]
 async fn under_both(client: &Client, name: &str) -> Result<(), Error> {
     let outer = dlock::current().expect("the one with a token");
-    assert_eq!(outer.key().kind(), Kind::Rw);
+    assert_eq!(outer.key().kind(), LockKind::Rw);
     let inner = dlock::current_mutex().expect("the one without");
-    assert_eq!(inner.key().kind(), Kind::Mutex);
+    assert_eq!(inner.key().kind(), LockKind::Mutex);
     Ok(())
 }
 
@@ -157,7 +157,7 @@ async fn somebody_who_holds_the_mutex_by_hand_keeps_a_call_out() {
         let mutex = other.mutex(&prefix).expect("valid");
         let guard = mutex.lock().await.expect("free");
         let refused = plain_now(&client, &prefix).await.expect_err("held");
-        assert!(refused.is_contended(), "{refused}");
+        assert_eq!(refused.kind(), ErrorKind::Busy, "{refused}");
         guard.release().await.expect("held to the end");
         plain_now(&client, &prefix).await.expect("free");
     }
@@ -205,6 +205,9 @@ async fn a_scope_tells_which_mutexes_were_taken() {
     run.await.expect("free").expect("its own");
     scope.assert_took_mutex("a");
     let taken = scope.taken();
-    assert_eq!((taken[0].lock, taken[0].mode), (Kind::Mutex, Mode::Write));
+    assert_eq!(
+        (taken[0].lock, taken[0].mode),
+        (LockKind::Mutex, LockMode::Write)
+    );
     scope.assert_took_mutex("b");
 }

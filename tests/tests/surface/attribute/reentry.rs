@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use dlock::{Client, Error, Mode, distributed_lock};
+use dlock::{Client, Error, ErrorKind, LockMode, distributed_lock};
 use dlock_tests::{connect, stores, unique_prefix};
 use tokio::runtime::Builder;
 
@@ -10,13 +10,13 @@ use tokio::runtime::Builder;
 type Inside = Result<[Result<u64, Error>; 2], Error>;
 
 #[distributed_lock(key = "order", client = client, mode = outer, guard = lock)]
-async fn nested(client: &Client, outer: Mode, inner: Mode) -> Result<bool, Error> {
+async fn nested(client: &Client, outer: LockMode, inner: LockMode) -> Result<bool, Error> {
     let entered = entered(client, inner).await?;
     Ok(entered == lock.fencing_token().as_u64())
 }
 
 #[distributed_lock(key = "order", client = client, mode = mode, guard = lock, wait = "none")]
-async fn entered(client: &Client, mode: Mode) -> Result<u64, Error> {
+async fn entered(client: &Client, mode: LockMode) -> Result<u64, Error> {
     Ok(lock.fencing_token().as_u64())
 }
 
@@ -25,13 +25,13 @@ async fn a_nested_call_enters_again_unless_it_asks_for_more() {
     for url in stores().await {
         let client = connect(&url, &unique_prefix()).await;
         for (outer, inner) in [
-            (Mode::Write, Mode::Write),
-            (Mode::Write, Mode::Read),
-            (Mode::Read, Mode::Read),
+            (LockMode::Write, LockMode::Write),
+            (LockMode::Write, LockMode::Read),
+            (LockMode::Read, LockMode::Read),
         ] {
             assert!(nested(&client, outer, inner).await.expect("its own lock"));
         }
-        let error = nested(&client, Mode::Read, Mode::Write).await;
+        let error = nested(&client, LockMode::Read, LockMode::Write).await;
         assert!(
             error
                 .expect_err("it would wait for itself")
@@ -78,7 +78,7 @@ async fn every_lock_further_out_is_remembered() {
 #[distributed_lock(key = "order", client = client)]
 async fn spawns(client: &Client) -> Result<Result<u64, Error>, Error> {
     let client = client.clone();
-    let spawned = tokio::spawn(async move { entered(&client, Mode::Read).await });
+    let spawned = tokio::spawn(async move { entered(&client, LockMode::Read).await });
     Ok(spawned.await.expect("no panic"))
 }
 
@@ -86,7 +86,7 @@ async fn spawns(client: &Client) -> Result<Result<u64, Error>, Error> {
 async fn a_spawned_task_does_not_inherit_the_lock() {
     let client = connect("memory://", &unique_prefix()).await;
     let inside = spawns(&client).await.expect("free");
-    assert!(inside.expect_err("another task").is_contended());
+    assert_eq!(inside.expect_err("another task").kind(), ErrorKind::Busy);
 }
 
 /// The runtime's first future is a part of the call, and what that spawns is not.
@@ -94,9 +94,9 @@ async fn a_spawned_task_does_not_inherit_the_lock() {
 fn drives_a_runtime(client: &Client) -> Inside {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime starts");
-    let own = runtime.block_on(entered(client, Mode::Write));
+    let own = runtime.block_on(entered(client, LockMode::Write));
     let client = client.clone();
-    let spawned = async move { entered(&client, Mode::Read).await };
+    let spawned = async move { entered(&client, LockMode::Read).await };
     let spawned = runtime.block_on(async { tokio::spawn(spawned).await });
     Ok([own, spawned.expect("no panic")])
 }
@@ -118,14 +118,14 @@ async fn a_task_that_runs_on_the_thread_of_a_body_does_not_inherit_its_lock() {
             let inside = tokio::task::spawn_blocking(move || run(client)).await;
             let [own, spawned] = inside.expect("no panic").expect("free");
             own.expect("entered again");
-            assert!(spawned.expect_err("another task").is_contended());
+            assert_eq!(spawned.expect_err("another task").kind(), ErrorKind::Busy);
         }
     }
 }
 
 #[distributed_lock(key = "order", client = client)]
 async fn with_other_client(client: &Client, other: &Client) -> Result<Result<u64, Error>, Error> {
-    Ok(entered(other, Mode::Read).await)
+    Ok(entered(other, LockMode::Read).await)
 }
 
 #[tokio::test]
@@ -134,12 +134,15 @@ async fn another_client_is_another_holder() {
         let prefix = unique_prefix();
         let (one, two) = (connect(&url, &prefix).await, connect(&url, &prefix).await);
         let inside = with_other_client(&one, &two).await.expect("free");
-        assert!(inside.expect_err("held by the first").is_contended());
+        assert_eq!(
+            inside.expect_err("held by the first").kind(),
+            ErrorKind::Busy
+        );
     }
 }
 
 #[distributed_lock(keys = ["x", "y"], client = client, mode = mode, guard = locks)]
-async fn calls_sync(client: &Client, mode: Mode) -> Result<bool, Error> {
+async fn calls_sync(client: &Client, mode: LockMode) -> Result<bool, Error> {
     let tokens = (sync_one(client)?, sync_both(client)?);
     Ok(tokens.0 == locks[0].fencing_token().as_u64() && tokens.1 == 2)
 }
@@ -160,8 +163,8 @@ fn sync_both(client: &Client) -> Result<usize, Error> {
 async fn a_nested_call_that_blocks_enters_again_where_no_thread_may_wait() {
     for url in stores().await {
         let client = connect(&url, &unique_prefix()).await;
-        assert!(calls_sync(&client, Mode::Write).await.expect("its own"));
-        let asks_for_more = calls_sync(&client, Mode::Read).await;
+        assert!(calls_sync(&client, LockMode::Write).await.expect("its own"));
+        let asks_for_more = calls_sync(&client, LockMode::Read).await;
         let refused = asks_for_more.expect_err("it would wait for itself");
         assert!(refused.to_string().contains("outer function"), "{refused}");
     }

@@ -1,7 +1,7 @@
 //! The scope for users' tests.
 
 use dlock::testing::{Scope, carry};
-use dlock::{Error, Mode, distributed_lock};
+use dlock::{Error, ErrorKind, LockMode, distributed_lock};
 
 #[distributed_lock(key = "order:{order_id}", wait = "none")]
 async fn ship(order_id: u64) -> Result<u64, Error> {
@@ -19,7 +19,10 @@ async fn scopes_side_by_side_do_not_interfere() -> Result<(), Error> {
     let (one, two) = (Scope::memory().await?, Scope::memory().await?);
     let held = one.client().rw_lock("order:1")?.write().await?;
     let (refused, shipped) = tokio::join!(one.run(ship(1)), two.run(ship(1)));
-    assert!(refused.expect_err("held in this scope").is_contended());
+    assert_eq!(
+        refused.expect_err("held in this scope").kind(),
+        ErrorKind::Busy
+    );
     assert_eq!(shipped?, 1);
     held.release().await
 }
@@ -28,7 +31,7 @@ async fn scopes_side_by_side_do_not_interfere() -> Result<(), Error> {
 async fn a_scope_tells_what_was_locked() -> Result<(), Error> {
     let scope = Scope::memory().await?;
     scope.run(ship(7)).await?;
-    scope.assert_took("order:7", Mode::Write);
+    scope.assert_took("order:7", LockMode::Write);
     let taken: Vec<String> = scope.taken().iter().map(ToString::to_string).collect();
     assert_eq!(taken, ["`order:7` for writing", "`order:7` for reading"]);
     assert_eq!(scope.taken()[0].label, "order:{order_id}");
@@ -44,7 +47,7 @@ async fn a_scope_tells_what_was_locked() -> Result<(), Error> {
 async fn an_assertion_that_fails_lists_what_was_taken() {
     let scope = Scope::memory().await.expect("memory is there");
     scope.run(look(7)).await.expect("free");
-    scope.assert_took("order:8", Mode::Write);
+    scope.assert_took("order:8", LockMode::Write);
 }
 
 #[tokio::test]
@@ -53,7 +56,7 @@ async fn a_scope_can_be_carried_into_a_spawned_task() -> Result<(), Error> {
     let inner = scope.clone();
     let spawned = tokio::spawn(async move { inner.run(look(1)).await });
     spawned.await.expect("no panic")?;
-    scope.assert_took("order:1", Mode::Read);
+    scope.assert_took("order:1", LockMode::Read);
     Ok(())
 }
 
@@ -76,7 +79,7 @@ async fn tasks_that_a_body_spawns_join_its_scope() -> Result<(), Error> {
     first.and(second)?;
     for (scope, orders) in [(one, 1..4), (two, 4..7)] {
         for order_id in orders {
-            scope.assert_took(&format!("order:{order_id}"), Mode::Read);
+            scope.assert_took(&format!("order:{order_id}"), LockMode::Read);
         }
         assert_eq!(scope.taken().len(), 3);
     }

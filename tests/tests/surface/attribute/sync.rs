@@ -126,7 +126,7 @@ fn outside_a_runtime_everything_works_too() {
     let guards = (lock.read().expect("free"), lock.try_read().expect("free"));
     assert_eq!(
         lock.inspect().expect("answered").mode(),
-        Some(dlock::Mode::Read)
+        Some(dlock::LockMode::Read)
     );
     drop(guards);
     lock.write_timeout(Duration::from_secs(5))

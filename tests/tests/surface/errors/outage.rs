@@ -6,7 +6,7 @@ use std::sync::{
 };
 use std::time::Duration;
 
-use dlock::{Client, Error, ErrorKind, Step};
+use dlock::{Client, Error, ErrorKind, TimeoutStep};
 use dlock_tests::{
     Impostor, Lie, builder, connect, scaled, shared_server, unique_prefix, wait_waiters,
 };
@@ -51,14 +51,14 @@ async fn a_task_that_locks_twice_is_told_that_it_waits_for_itself() {
             "waits for itself",
             "`owner`",
         ];
-        assert_says(&error, ErrorKind::Timeout(Step::Wait), &words);
+        assert_says(&error, ErrorKind::Timeout(TimeoutStep::Wait), &words);
     }
     let mutex = client.mutex("one").expect("a good name");
     let _held = mutex.lock().await.expect("free");
     let error = error_of(mutex.lock_timeout(SHORT)).await;
     assert_says(
         &error,
-        ErrorKind::Timeout(Step::Wait),
+        ErrorKind::Timeout(TimeoutStep::Wait),
         &["waits for itself"],
     );
 }
@@ -85,7 +85,7 @@ async fn a_cluster_that_goes_down_while_callers_wait() {
     // As long as servers answer, others hold it.
     let error = error_of(lock.write_timeout(SHORT)).await;
     let words = ["`one`", "held by others", "200ms"];
-    assert_says(&error, ErrorKind::Timeout(Step::Wait), &words);
+    assert_says(&error, ErrorKind::Timeout(TimeoutStep::Wait), &words);
 
     // One of them asks the server; the others wait for that one, and for as long, or less.
     let mut waiting = JoinSet::new();
@@ -117,6 +117,6 @@ async fn a_task_behind_others_of_its_process_says_so() {
     let held = lock.write().await.expect("free");
     let error = error_of(lock.write_timeout(SHORT)).await;
     let words = ["`one`", "200ms", "of this process"];
-    assert_says(&error, ErrorKind::Timeout(Step::Wait), &words);
+    assert_says(&error, ErrorKind::Timeout(TimeoutStep::Wait), &words);
     held.release().await.expect("held to the end");
 }

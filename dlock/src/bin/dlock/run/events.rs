@@ -1,7 +1,7 @@
 //! Messages to the user while a command runs.
 
 use dlock::__internals::plain;
-use dlock::{FencingToken, Kind, LockInfo};
+use dlock::{FencingToken, LockInfo, LockKind};
 use serde_json::{Value, json};
 
 use super::teller::Teller;
@@ -12,13 +12,13 @@ use crate::{json as locks, who};
 pub(super) struct Events {
     teller: Teller,
     key: String,
-    kind: Kind,
+    kind: LockKind,
     json: bool,
     quiet: bool,
 }
 
 impl Events {
-    pub(super) fn new(key: &str, kind: Kind, json: bool, quiet: bool) -> Self {
+    pub(super) fn new(key: &str, kind: LockKind, json: bool, quiet: bool) -> Self {
         Self {
             teller: Teller::start(),
             key: key.to_owned(),

@@ -1,6 +1,6 @@
 //! The locks that `dlock top` shows, and their order.
 
-use dlock::{Error, Mode};
+use dlock::{Error, LockMode};
 use serde_json::{Value, json};
 
 use crate::list::Found;
@@ -36,7 +36,7 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn mode(&self) -> &'static str {
-        self.lock.info.mode().map_or("free", Mode::as_str)
+        self.lock.info.mode().map_or("free", LockMode::as_str)
     }
 
     /// What differs from one grant to the next: the token, or of a mutex the hold.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use dlock::__internals::ScriptLoad;
-use dlock::{Client, Error, Kind};
+use dlock::{Client, Error, LockKind};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -18,7 +18,7 @@ const LOOKS: u32 = 10;
 const BUSIEST: usize = 24;
 
 /// What tells locks apart.
-fn key_of(lock: &Found) -> (String, Kind) {
+fn key_of(lock: &Found) -> (String, LockKind) {
     (lock.name.clone(), lock.kind)
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Sampler {
     client: Client,
     pattern: String,
     interval: Duration,
-    changes: HashMap<(String, Kind), Changes>,
+    changes: HashMap<(String, LockKind), Changes>,
     load: Option<(Instant, ScriptLoad)>,
     /// Questions of our own since then, which are scripts too.
     asked: u64,

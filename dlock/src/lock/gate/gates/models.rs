@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::{AtomicBool, AtomicU64, Entry, Gates, Ordering, Turn};
 use crate::hold::models::{Sent, hold, key};
 use crate::hold::{Hold, Keeper, OnLoss};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op};
 use crate::sync::modelled::{check, fails};
 
@@ -39,17 +39,17 @@ impl Gates {
 /// What the server would do.
 #[derive(Default)]
 struct Server {
-    holds: Mutex<Vec<(HoldId, Mode)>>,
+    holds: Mutex<Vec<(HoldId, LockMode)>>,
     freed: Condvar,
 }
 
 impl Server {
     /// Waits until the lock is free and grants it for the `n`th time.
-    fn grant(&self, n: u64, mode: Mode) -> Arc<Hold> {
+    fn grant(&self, n: u64, mode: LockMode) -> Arc<Hold> {
         let mut holds = self.holds.lock().expect("whole");
         while holds
             .iter()
-            .any(|(_, other)| *other == Mode::Write || mode == Mode::Write)
+            .any(|(_, other)| *other == LockMode::Write || mode == LockMode::Write)
         {
             holds = self.freed.wait(holds).expect("whole");
         }
@@ -78,11 +78,17 @@ enum Mistake {
 }
 
 /// One task, which may lose its patience and may fail to reach the server.
-fn task(gates: &Arc<Gates>, server: &Server, inside: &Mutex<Vec<Mode>>, n: u64, mistake: Mistake) {
+fn task(
+    gates: &Arc<Gates>,
+    server: &Server,
+    inside: &Mutex<Vec<LockMode>>,
+    n: u64,
+    mistake: Mistake,
+) {
     let mode = if thread_rng().gen_bool(0.3) {
-        Mode::Read
+        LockMode::Read
     } else {
-        Mode::Write
+        LockMode::Write
     };
     let turn = match gates.enter(&key(), hold(n, mode).terms, true) {
         Entry::Turn(turn) => turn,
@@ -119,7 +125,7 @@ fn task(gates: &Arc<Gates>, server: &Server, inside: &Mutex<Vec<Mode>>, n: u64, 
     assert!(
         others()
             .iter()
-            .all(|other| (*other, mode) == (Mode::Read, Mode::Read)),
+            .all(|other| (*other, mode) == (LockMode::Read, LockMode::Read)),
         "a writer beside somebody"
     );
     others().push(mode);
@@ -177,7 +183,7 @@ fn mistakes_are_noticed() {
 /// A task comes while another one holds. What happens in between has to let the new task go on.
 fn comes_between(happens: impl FnOnce(&Arc<Gates>, &Arc<Hold>)) -> Option<Turn> {
     let (gates, _sent) = Gates::idle();
-    let hold = hold(1, Mode::Write);
+    let hold = hold(1, LockMode::Write);
     let Entry::Turn(Turn::Lead(lead)) = gates.enter(&key(), hold.terms, true) else {
         unreachable!("nobody else is there");
     };

@@ -7,7 +7,7 @@ use super::hold::Hold;
 use super::line::{Ear, KEPT, Next, Waiter};
 use super::moment::Moment;
 use super::state::{Lock, after};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, PlaceTerms, Reply};
 use crate::store::memory::post::Post;
 use crate::token::ServerToken;
@@ -16,7 +16,7 @@ use crate::token::ServerToken;
 #[derive(Debug)]
 pub(super) struct Ask<'a> {
     pub(super) id: &'a HoldId,
-    pub(super) mode: Mode,
+    pub(super) mode: LockMode,
     pub(super) owner: Option<&'a Arc<str>>,
     /// How long the hold would last.
     pub(super) lease: Duration,
@@ -44,8 +44,8 @@ impl Lock {
         for hold in &self.holds {
             if !hold.is_of_another(owner) {
                 reenters = true;
-                reads |= hold.mode == Mode::Read;
-            } else if hold.mode == Mode::Write || ask.mode == Mode::Write {
+                reads |= hold.mode == LockMode::Read;
+            } else if hold.mode == LockMode::Write || ask.mode == LockMode::Write {
                 held_until = held_until.max(Some(hold.deadline));
             }
         }
@@ -123,7 +123,7 @@ impl Lock {
             token,
         });
         self.promise(deadline);
-        if ask.mode == Mode::Read && post.serves_who_enters() {
+        if ask.mode == LockMode::Read && post.serves_who_enters() {
             self.line.tell_readers(post);
         }
         Reply::Granted(ServerToken::new(token))

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::HoldId;
 
 /// A client holds the lock until `deadline`.
 #[derive(Debug)]
 pub(super) struct Hold {
     pub(super) id: HoldId,
-    pub(super) mode: Mode,
+    pub(super) mode: LockMode,
     pub(super) owner: Option<Arc<str>>,
     pub(super) deadline: u64,
     pub(super) token: u64,

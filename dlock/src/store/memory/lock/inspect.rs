@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::state::Lock;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldInfo, LockInfo, WaiterInfo};
 use crate::token::{FencingToken, ServerToken};
 
@@ -25,7 +25,7 @@ impl Lock {
             .collect();
         let more_holders = cut(&mut holders);
         holders.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut waiters: Vec<_> = [Mode::Write, Mode::Read]
+        let mut waiters: Vec<_> = [LockMode::Write, LockMode::Read]
             .into_iter()
             .flat_map(|mode| self.line.of(mode))
             .filter(|waiter| waiter.deadline > now)

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Message, Nonce};
 use crate::store::memory::post::Post;
 
@@ -17,7 +17,7 @@ const MOST: u64 = 10_000;
 #[derive(Debug, Clone)]
 pub(super) struct Waiter {
     pub(super) id: HoldId,
-    pub(super) mode: Mode,
+    pub(super) mode: LockMode,
     pub(super) owner: Option<Arc<str>>,
     pub(super) deadline: u64,
     pub(super) ear: Ear,
@@ -79,22 +79,22 @@ impl Line {
     }
 
     /// The waiters of one mode, in their order.
-    pub(super) fn of(&self, mode: Mode) -> &VecDeque<Waiter> {
+    pub(super) fn of(&self, mode: LockMode) -> &VecDeque<Waiter> {
         match mode {
-            Mode::Read => &self.readers,
-            Mode::Write => &self.writers,
+            LockMode::Read => &self.readers,
+            LockMode::Write => &self.writers,
         }
     }
 
-    fn of_mut(&mut self, mode: Mode) -> &mut VecDeque<Waiter> {
+    fn of_mut(&mut self, mode: LockMode) -> &mut VecDeque<Waiter> {
         match mode {
-            Mode::Read => &mut self.readers,
-            Mode::Write => &mut self.writers,
+            LockMode::Read => &mut self.readers,
+            LockMode::Write => &mut self.writers,
         }
     }
 
     /// The first waiter for which others wait.
-    pub(super) fn first(&self, mode: Mode) -> Option<&Waiter> {
+    pub(super) fn first(&self, mode: LockMode) -> Option<&Waiter> {
         self.of(mode).iter().find(|waiter| waiter.counts())
     }
 
@@ -140,18 +140,18 @@ impl Line {
         if let Some(waiter) = line.iter_mut().find(|waiter| waiter.id == new.id) {
             (waiter.deadline, waiter.nonce) = (new.deadline, new.nonce);
             let before = waiter.index - 1;
-            if new.mode == Mode::Read {
+            if new.mode == LockMode::Read {
                 // A reader that was told to enter found the lock taken: it has to be told once more.
                 self.told = self.told.min(before);
             }
             return;
         }
         match new.mode {
-            Mode::Write => {
+            LockMode::Write => {
                 self.last_writer += 1;
                 (new.index, new.before) = (self.last_writer, tail);
             }
-            Mode::Read => {
+            LockMode::Read => {
                 self.tail += 1;
                 new.index = self.tail;
             }
@@ -171,16 +171,18 @@ impl Line {
     }
 
     /// Until when a waiter in the line keeps this client out although no hold does.
-    pub(super) fn keeps_out(&self, mode: Mode, id: &HoldId) -> Option<u64> {
+    pub(super) fn keeps_out(&self, mode: LockMode, id: &HoldId) -> Option<u64> {
         if self.is_empty() {
             return None;
         }
         let me = self.of(mode).iter().find(|waiter| waiter.id == *id);
-        let writer = self.first(Mode::Write);
+        let writer = self.first(LockMode::Write);
         let in_the_way = match mode {
-            Mode::Read => writer.filter(|writer| !me.is_some_and(|me| self.goes_first(me, writer))),
-            Mode::Write => writer.filter(|writer| writer.id != *id).or_else(|| {
-                self.first(Mode::Read)
+            LockMode::Read => {
+                writer.filter(|writer| !me.is_some_and(|me| self.goes_first(me, writer)))
+            }
+            LockMode::Write => writer.filter(|writer| writer.id != *id).or_else(|| {
+                self.first(LockMode::Read)
                     .filter(|reader| me.is_none_or(|me| self.goes_first(reader, me)))
             }),
         };
@@ -192,8 +194,8 @@ impl Line {
         if self.is_empty() {
             return None;
         }
-        let writer = self.first(Mode::Write);
-        match self.first(Mode::Read) {
+        let writer = self.first(LockMode::Write);
+        match self.first(LockMode::Read) {
             Some(reader) if writer.is_none_or(|writer| self.goes_first(reader, writer)) => {
                 let upto = writer.map_or(self.tail, |writer| writer.before);
                 let know = reader.index <= self.told;
@@ -206,8 +208,8 @@ impl Line {
     /// Whether the next waiter is subscribed.
     pub(super) fn next_ear(&self) -> Option<Ear> {
         let mode = match self.next()? {
-            Next::Readers { .. } => Mode::Read,
-            Next::Writer => Mode::Write,
+            Next::Readers { .. } => LockMode::Read,
+            Next::Writer => LockMode::Write,
         };
         self.first(mode).map(|waiter| waiter.ear)
     }
@@ -239,7 +241,7 @@ impl Line {
     /// Notifies readers up to the end of their phase that they may enter, each once, and not too many at a time: readers that
     /// enter notify the next.
     pub(super) fn tell_readers(&mut self, post: &mut Post<'_>) {
-        let Some(first) = self.first(Mode::Read).map(|first| first.index) else {
+        let Some(first) = self.first(LockMode::Read).map(|first| first.index) else {
             return;
         };
         let first = first.max(self.told + 1);

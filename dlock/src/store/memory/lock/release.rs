@@ -6,7 +6,7 @@ use super::hold::Hold;
 use super::line::Next;
 use super::moment::Moment;
 use super::state::{Lock, after};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Message, Reply};
 use crate::store::memory::post::Post;
 use crate::token::ServerToken;
@@ -61,9 +61,9 @@ impl Lock {
         let (mode, mut token) = (self.holds[index].mode, self.holds[index].token);
         let mut now = at.now;
         if token == slice.seen.as_u64() {
-            let somebody_waits = self.line.first(Mode::Write).is_some()
-                || mode == Mode::Write && self.line.first(Mode::Read).is_some();
-            if somebody_waits && mode == Mode::Write {
+            let somebody_waits = self.line.first(LockMode::Write).is_some()
+                || mode == LockMode::Write && self.line.first(LockMode::Read).is_some();
+            if somebody_waits && mode == LockMode::Write {
                 return self.release(slice.id, at, post);
             }
             if somebody_waits {
@@ -110,7 +110,7 @@ impl Lock {
                     if post.tell(&granted) {
                         self.holds.push(Hold {
                             id: writer.id,
-                            mode: Mode::Write,
+                            mode: LockMode::Write,
                             owner: writer.owner,
                             deadline: writer.deadline,
                             token,

@@ -8,7 +8,7 @@ use super::hold::Hold;
 use super::line::Line;
 use super::moment::Moment;
 use super::release::Slice;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op, Reply, Stray, whole_millis};
 use crate::store::memory::post::Post;
 
@@ -201,7 +201,7 @@ impl Lock {
     }
 
     pub(super) fn is_write_held(&self) -> bool {
-        self.holds.iter().any(|hold| hold.mode == Mode::Write)
+        self.holds.iter().any(|hold| hold.mode == LockMode::Write)
     }
 
     /// Expired holds and waiters that did not refresh their place are no longer there.

@@ -8,7 +8,7 @@ use crate::clock::Instant;
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
 use crate::lease::MIN_LEASE;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op, Stray};
 use crate::slot::Slot;
 use crate::store::redis::node::{DialFailure, Node, NodeId, Trouble, fatal};
@@ -168,7 +168,7 @@ async fn try_writing(caller: &Arc<Caller>, key: &LockKey, deadline: Instant) -> 
     let holds = [(); 2].map(|()| HoldId::next(&caller.env.client, &counter));
     let acquires = holds.iter().map(|hold| Op::Acquire {
         hold: hold.clone(),
-        mode: Mode::Read,
+        mode: LockMode::Read,
         lease: MIN_LEASE,
         owner: None,
         place: None,

@@ -8,7 +8,7 @@ use super::caller::Entry;
 use super::judge::Exchange;
 use crate::backoff::Backoff;
 use crate::clock::{BootInstant, Instant, sleep_until};
-use crate::error::{Error, ErrorKind, Step};
+use crate::error::{Error, ErrorKind, TimeoutStep};
 use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::Answer;
@@ -204,7 +204,7 @@ impl<'a> Route<'a> {
         match self.last {
             Some(trouble) => trouble.into_error(),
             None => Error::new(
-                ErrorKind::Timeout(Step::Request),
+                ErrorKind::Timeout(TimeoutStep::Request),
                 format!(
                     "the deadline of {} passed before it was sent",
                     self.op.name()

@@ -5,7 +5,7 @@ use std::fmt;
 use redis::{RedisError, ServerError};
 
 use super::server::Node;
-use crate::error::{Error, ErrorKind, Quoted, Step};
+use crate::error::{Error, ErrorKind, Quoted, TimeoutStep};
 use crate::store::redis::address::Address;
 use crate::store::redis::env::Env;
 use crate::store::redis::wire::{Rule, Said, Script, missing_right};
@@ -51,7 +51,9 @@ impl Trouble {
     /// a timeout if there was only silence.
     pub(crate) fn into_error(self) -> Error {
         match self {
-            Self::Silence(_) => Error::new(ErrorKind::Timeout(Step::Request), self.to_string()),
+            Self::Silence(_) => {
+                Error::new(ErrorKind::Timeout(TimeoutStep::Request), self.to_string())
+            }
             Self::Crowd(_) => Error::unsent(self.to_string()),
             _ => self.into_unavailable(),
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldInfo, LockInfo, Op, Reply, WaiterInfo};
 use crate::token::{FencingToken, ServerToken};
 
@@ -152,10 +152,10 @@ fn token(value: &Value) -> Option<Option<FencingToken>> {
     }
 }
 
-fn mode(value: &Value) -> Option<Mode> {
+fn mode(value: &Value) -> Option<LockMode> {
     match text(value)? {
-        "r" => Some(Mode::Read),
-        "w" => Some(Mode::Write),
+        "r" => Some(LockMode::Read),
+        "w" => Some(LockMode::Write),
         _ => None,
     }
 }

@@ -8,8 +8,8 @@ use redis::{Cmd, Pipeline, RedisWrite, Value};
 use super::decode::int;
 use super::script::{Script, hash, source};
 use crate::key::LockKey;
-use crate::kind::Kind;
-use crate::mode::Mode;
+use crate::kind::LockKind;
+use crate::mode::LockMode;
 use crate::protocol::{Extent, Op, PlaceTerms, Stray, forget_after, whole_millis};
 
 /// How an operation is put.
@@ -157,7 +157,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
             let millis = millis(*lease);
             let kept = millis + GRACE_MILLIS;
             // One argument less for the most frequent request.
-            let brief = *mode == Mode::Write && owner.is_none();
+            let brief = *mode == LockMode::Write && owner.is_none();
             if is_mutex {
                 cmd.write_arg_fmt(hold);
                 cmd.write_arg_fmt(millis);
@@ -255,7 +255,7 @@ fn write_place(
 }
 
 /// For how long a hold is extended: a read/write lock's key lives longer, and a mutex' token may have to be remembered.
-fn write_extension(cmd: &mut Cmd, kind: Kind, lease: Duration) {
+fn write_extension(cmd: &mut Cmd, kind: LockKind, lease: Duration) {
     if kind.is_mutex() {
         cmd.write_arg_fmt(millis(lease));
         cmd.write_arg_fmt(u8::from(kind.has_tokens()));
@@ -281,10 +281,10 @@ fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
     }
 }
 
-fn letter(mode: Mode) -> char {
+fn letter(mode: LockMode) -> char {
     match mode {
-        Mode::Read => 'r',
-        Mode::Write => 'w',
+        LockMode::Read => 'r',
+        LockMode::Write => 'w',
     }
 }
 
@@ -325,17 +325,17 @@ impl fmt::Display for Publishing<'_> {
 
 /// Whether there is a command of Redis that does what an operation does to a lock's only hold if no client waits and
 /// there is nothing else to record.
-pub(super) fn has_plain(kind: Kind, op: &Op) -> bool {
+pub(super) fn has_plain(kind: LockKind, op: &Op) -> bool {
     match (kind, op) {
         (
-            Kind::Rw,
+            LockKind::Rw,
             Op::Release {
                 lease,
                 stray: Stray::None,
                 ..
             },
         ) => forget_after(*lease).is_none(),
-        (Kind::Mutex, Op::Acquire { .. }) => true,
+        (LockKind::Mutex, Op::Acquire { .. }) => true,
         _ => false,
     }
 }

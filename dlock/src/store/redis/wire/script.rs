@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::kind::Kind;
+use crate::kind::LockKind;
 use crate::protocol::{Op, Stray};
 
 /// The scripts, one per operation.
@@ -75,7 +75,7 @@ impl Script {
     /// A smaller script that may be tried first, which does the same to a lock's only hold if no client waits and there is nothing
     /// else to record; 0 says that it has done nothing.
     #[must_use]
-    pub fn brief(kind: Kind, op: &Op) -> Option<Self> {
+    pub fn brief(kind: LockKind, op: &Op) -> Option<Self> {
         let is_plain = matches!(
             op,
             Op::Release {
@@ -83,7 +83,7 @@ impl Script {
                 ..
             }
         );
-        (kind == Kind::Mutex && is_plain).then_some(Self::MutexUnlock)
+        (kind == LockKind::Mutex && is_plain).then_some(Self::MutexUnlock)
     }
 
     /// Whether it is one that may be [tried first](Self::brief).
@@ -96,7 +96,7 @@ impl Script {
     /// # Panics
     /// For a mutex that is yielded: no client asks for that, as it is released instead.
     #[must_use]
-    pub fn of(kind: Kind, op: &Op) -> Self {
+    pub fn of(kind: LockKind, op: &Op) -> Self {
         if kind.is_mutex() {
             return match op {
                 Op::Acquire { .. } => Self::MutexAcquire,

@@ -9,7 +9,7 @@ use dlock::{
     __internals::{
         Extent, HoldId, Keys, Message, Nonce, Op, PlaceTerms, ServerToken, Stray, encode,
     },
-    LockKey, Mode,
+    LockKey, LockMode,
 };
 use redis::{Cmd, cmd};
 
@@ -35,12 +35,12 @@ pub(super) fn id() -> HoldId {
 }
 
 /// Takes the lock or nothing.
-pub(super) fn attempt(hold: HoldId, mode: Mode, lease: Duration) -> Op {
+pub(super) fn attempt(hold: HoldId, mode: LockMode, lease: Duration) -> Op {
     acquire(hold, mode, lease, None)
 }
 
 /// Takes the lock or a place in its line; asked again, keeps the place. A grant lasts.
-pub(super) fn queue(hold: HoldId, mode: Mode, place: Duration) -> Op {
+pub(super) fn queue(hold: HoldId, mode: LockMode, place: Duration) -> Op {
     let place = PlaceTerms {
         lease: place,
         subscribed: true,
@@ -49,7 +49,7 @@ pub(super) fn queue(hold: HoldId, mode: Mode, place: Duration) -> Op {
     acquire(hold, mode, LASTING, Some(place))
 }
 
-fn acquire(hold: HoldId, mode: Mode, lease: Duration, place: Option<PlaceTerms>) -> Op {
+fn acquire(hold: HoldId, mode: LockMode, lease: Duration, place: Option<PlaceTerms>) -> Op {
     Op::Acquire {
         hold,
         mode,

@@ -2,7 +2,7 @@
 
 use dlock::{
     __internals::{HoldId, Op, Reply},
-    Mode,
+    LockMode,
 };
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Lets so many hold, who all succeed.
-pub(super) async fn hold(link: &mut Link, mode: Mode, n: usize) -> Vec<Held> {
+pub(super) async fn hold(link: &mut Link, mode: LockMode, n: usize) -> Vec<Held> {
     let ids: Vec<HoldId> = (0..n).map(|_| ask::id()).collect();
     let ops = ids
         .iter()
@@ -36,7 +36,7 @@ pub(super) fn held(id: HoldId, reply: &Reply) -> Held {
 }
 
 /// Lets so many wait; one after the other in each of these modes in turn.
-pub(super) async fn wait(link: &mut Link, modes: &[Mode], n: usize) -> Vec<(HoldId, Mode)> {
+pub(super) async fn wait(link: &mut Link, modes: &[LockMode], n: usize) -> Vec<(HoldId, LockMode)> {
     let waiters = modes.iter().cycle().take(n);
     let waiters: Vec<_> = waiters.map(|mode| (ask::id(), *mode)).collect();
     let ops: Vec<Op> = waiters

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dlock::{
     __internals::{Op, Stray},
-    Mode::{self, Read, Write},
+    LockMode::{self, Read, Write},
 };
 
 use super::{
@@ -72,7 +72,7 @@ async fn after_leases(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)>
 }
 
 /// Acquires and releases.
-async fn pairs(link: &mut Link, mode: Mode) -> [Samples; 2] {
+async fn pairs(link: &mut Link, mode: LockMode) -> [Samples; 2] {
     let (mut acquires, mut releases) = (Samples::default(), Samples::default());
     for _ in 0..SAMPLES {
         let id = ask::id();

@@ -2,7 +2,7 @@
 
 use dlock::{
     __internals::{Op, Reply},
-    Mode::{Read, Write},
+    LockMode::{Read, Write},
 };
 
 use super::{

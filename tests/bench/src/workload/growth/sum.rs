@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dlock::{
     __internals::{HoldId, Reply},
-    Mode::{Read, Write},
+    LockMode::{Read, Write},
 };
 
 use super::{

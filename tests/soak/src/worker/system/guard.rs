@@ -1,6 +1,8 @@
 //! Whatever a task holds a lock by.
 
-use dlock::{FencedMutexGuard, FencingToken, Held, Kind, MutexGuard, ReadGuard, WriteGuard};
+use dlock::{
+    FencedMutexGuard, FencingToken, Held, LockKind, LossReason, MutexGuard, ReadGuard, WriteGuard,
+};
 
 use super::{plain::Owned, why};
 
@@ -23,7 +25,7 @@ impl Guard {
             Self::Write(guard) => guard.fencing_token(),
             Self::Fenced(guard) => guard.fencing_token(),
             // The attribute gives no token of a plain mutex, so this one means nothing.
-            Self::Several(held) if held.key().kind() != Kind::Mutex => held.fencing_token(),
+            Self::Several(held) if held.key().kind() != LockKind::Mutex => held.fencing_token(),
             Self::Several(_) | Self::Mutex(_) | Self::Plain(_) | Self::Rslock(_) => return None,
         };
         Some(FencingToken::as_u64(token))
@@ -42,7 +44,7 @@ impl Guard {
         }
     }
 
-    pub(crate) async fn lost(&self) {
+    pub(crate) async fn lost(&self) -> LossReason {
         match self {
             Self::Read(guard) => guard.lost().await,
             Self::Write(guard) => guard.lost().await,

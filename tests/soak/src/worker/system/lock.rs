@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Client, Error, FencedMutex, Kind, Mutex, RwLock};
+use dlock::{Client, Error, FencedMutex, LockKind, Mutex, RwLock};
 use dlock_load::Patience;
 
 use super::Guard;
@@ -18,18 +18,18 @@ pub(super) enum Lock {
 impl Lock {
     pub(super) fn of(
         client: &Client,
-        kind: Kind,
+        kind: LockKind,
         number: usize,
         owner: Option<usize>,
     ) -> Result<Self, Error> {
         let name = name_as(kind, number);
         Ok(match (kind, owner) {
-            (Kind::Rw, None) => Self::Rw(client.rw_lock(name)?),
-            (Kind::Rw, Some(owner)) => {
+            (LockKind::Rw, None) => Self::Rw(client.rw_lock(name)?),
+            (LockKind::Rw, Some(owner)) => {
                 let lock = client.rw_lock(name)?;
                 Self::Rw(lock.owner(format!("owner-{owner}")))
             }
-            (Kind::FencedMutex, _) => Self::Fenced(client.mutex(name)?.fenced()?),
+            (LockKind::FencedMutex, _) => Self::Fenced(client.mutex(name)?.fenced()?),
             _ => Self::Mutex(client.mutex(name)?),
         })
     }

@@ -85,7 +85,7 @@ impl System {
     /// Asks for a lock of this kind.
     pub(super) async fn ask(
         &self,
-        (lock, kind): (usize, dlock::Kind),
+        (lock, kind): (usize, dlock::LockKind),
         write: bool,
         owner: Option<usize>,
         patience: Patience,

@@ -5,7 +5,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
 use ratatui::crossterm::event::KeyCode;
 
-use dlock::{Kind, LockInfo};
+use dlock::{LockInfo, LockKind};
 
 use super::View;
 use crate::list::Found;
@@ -44,7 +44,7 @@ async fn picture() -> Picture {
 fn found(name: &str, info: LockInfo) -> Found {
     Found {
         name: name.to_owned(),
-        kind: Kind::Rw,
+        kind: LockKind::Rw,
         info,
     }
 }
@@ -110,7 +110,7 @@ async fn a_mutex_is_told_from_a_lock_of_its_name() {
     let _guard = mutex.lock().await.expect("free");
     let info = mutex.inspect().await.expect("answers");
     let lock = Found {
-        kind: Kind::Mutex,
+        kind: LockKind::Mutex,
         ..found("user:7", info)
     };
     let mut picture = picture().await;

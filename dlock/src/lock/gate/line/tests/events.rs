@@ -1,7 +1,7 @@
 //! What can happen next.
 
 use super::world::{Kind, Task, World, all_terms};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
@@ -27,7 +27,7 @@ impl World {
             .values()
             .filter(|hold| !self.gone.contains(&hold.id));
         others.fold(true, |free, hold| {
-            free && mode == Mode::Read && hold.terms.mode == mode
+            free && mode == LockMode::Read && hold.terms.mode == mode
         })
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use self::world::{Mistake, TestHold, World, terms};
 use super::Line;
 use crate::clock::BootInstant;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 
 /// How many states there are.
 fn explore(mistake: Mistake) -> usize {
@@ -56,7 +56,7 @@ fn a_lock_counts_as_had_from_task_to_task_until_it_is_left_to_others() {
     let after = |seconds| began + Duration::from_secs(seconds);
     let mut line: Line<TestHold, ()> = Line::default();
     let grant = |line: &mut Line<TestHold, ()>, id, seconds| {
-        let terms = terms(Mode::Write, None);
+        let terms = terms(LockMode::Write, None);
         let hold = TestHold {
             id,
             terms,

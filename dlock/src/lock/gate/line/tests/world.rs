@@ -7,13 +7,13 @@ use super::super::{AsHold, Line};
 use crate::clock::BootInstant;
 use crate::hold::Terms;
 use crate::kind;
-use crate::mode::Mode;
+use crate::mode::LockMode;
 
 pub(super) const TASKS: usize = 3;
 
-pub(super) fn terms(mode: Mode, max_hold: Option<Duration>) -> Terms {
+pub(super) fn terms(mode: LockMode, max_hold: Option<Duration>) -> Terms {
     Terms {
-        kind: kind::Kind::Rw,
+        kind: kind::LockKind::Rw,
         min_hold: None,
         mode,
         lease: Duration::from_secs(30),
@@ -24,7 +24,12 @@ pub(super) fn terms(mode: Mode, max_hold: Option<Duration>) -> Terms {
 /// To write, to read together, and to read each on a hold of its own.
 pub(super) fn all_terms() -> [Terms; 3] {
     let own = Some(Duration::from_secs(60));
-    [(Mode::Write, None), (Mode::Read, None), (Mode::Read, own)].map(|(m, own)| terms(m, own))
+    [
+        (LockMode::Write, None),
+        (LockMode::Read, None),
+        (LockMode::Read, own),
+    ]
+    .map(|(m, own)| terms(m, own))
 }
 
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Mutex;
 use super::string::{Held, Value};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, Reply};
 use crate::store::memory::lock::acquire::Ask;
 use crate::store::memory::lock::moment::Moment;
@@ -53,7 +53,7 @@ impl Mutex {
         let blocked = match (&self.held, free_until) {
             (Some(held), _) => Some(now + held.left(real) + 1000),
             (None, Some(until)) => Some(now + until - real),
-            (None, None) => self.beside.line.keeps_out(Mode::Write, ask.id),
+            (None, None) => self.beside.line.keeps_out(LockMode::Write, ask.id),
         };
         let Some(blocked) = blocked else {
             return self.grant(ask, fenced, at);
@@ -99,7 +99,7 @@ impl Mutex {
         let (holder, until) = self.passed.as_ref()?;
         let comes_anew = ask.place.is_some()
             && holder != ask.id
-            && !(self.beside.line.of(Mode::Write).iter()).any(|waiter| waiter.id == *ask.id);
+            && !(self.beside.line.of(LockMode::Write).iter()).any(|waiter| waiter.id == *ask.id);
         let is_moment = self.moments.free_until(at.real).is_some();
         (comes_anew && !is_moment && *until > at.now).then_some(*until)
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::moments::Moments;
 use super::string::{Held, Value};
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::{HoldId, HoldInfo, LockInfo, Message, Op, Reply, whole_millis};
 use crate::store::memory::lock::acquire::Ask;
 use crate::store::memory::lock::moment::Moment;
@@ -127,7 +127,7 @@ impl Mutex {
                 self.beside.clear_away(at.now);
                 let ask = Ask {
                     id: hold,
-                    mode: Mode::Write,
+                    mode: LockMode::Write,
                     owner: None,
                     lease: whole_millis(*lease),
                     place: *place,
@@ -187,7 +187,7 @@ impl Mutex {
         let first = self
             .beside
             .line
-            .first(Mode::Write)
+            .first(LockMode::Write)
             .map(|first| first.id.clone());
         let taken = self.held.is_some() || self.moments.free_until(at.real).is_some();
         match first {
@@ -205,7 +205,7 @@ impl Mutex {
         let mut info = self.beside.inspect(at.now);
         let holders = self.held.iter().map(|held| HoldInfo {
             id: held.value.to_string(),
-            mode: Mode::Write,
+            mode: LockMode::Write,
             remaining: Duration::from_micros(held.left(at.real)),
             token: None,
             held_for: None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::mode::Mode;
+use crate::mode::LockMode;
 use crate::protocol::HoldId;
 use crate::store::memory::lock::hold::Hold;
 use crate::store::memory::lock::moment::Moment;
@@ -87,7 +87,7 @@ impl Held {
         };
         Some(Hold {
             id,
-            mode: Mode::Write,
+            mode: LockMode::Write,
             owner: None,
             // It is there for all of its last millisecond.
             deadline: at.now.saturating_add(self.left(at.real) + 1000),
