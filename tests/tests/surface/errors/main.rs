@@ -51,7 +51,8 @@ async fn a_cluster_that_is_down() {
     })
     .await;
 
-    // One on the dead shard, and several on those that refuse. (Who waits goes on, as those do answer.)
+    // One lock of the dead shard, and several of the shards that refuse. (A waiting acquire would go on: those shards
+    // answer.)
     let mut errors = JoinSet::new();
     for name in ["one", "two", "three", "four", "five"] {
         let lock = client.rw_lock(name).expect("a good name");
