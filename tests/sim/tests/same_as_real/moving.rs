@@ -136,13 +136,13 @@ pub(crate) fn request(rng: &mut Rng, locks: &mut Locks<'_>) -> Words {
         7 => Locks::plain(rng),
         8..10 => {
             let script = rng.usize(..MUTEX.len());
-            let mut request = words(&["EVAL", &scripts::of_mutex(script, None)]);
+            let mut request = words(&["EVAL", &scripts::library(MUTEX[script], None)]);
             request.extend(locks.of_mutex(rng, script));
             request
         }
         _ => {
             let script = rng.usize(..LIBRARY.len());
-            let mut request = words(&["EVAL", &scripts::library(script, None)]);
+            let mut request = words(&["EVAL", &scripts::library(LIBRARY[script], None)]);
             request.extend(locks.draw(rng, script));
             request
         }

@@ -1,57 +1,30 @@
 //! Scripts: small ones that try what scripts can do, and those of the library.
 
+use dlock::__internals::{Script, script_source};
 use fastrand::Rng;
 
 use crate::commands::{KeyNames, Words, pick, words};
 
-/// How many scripts the library has.
-pub(crate) const LIBRARY: [&str; 7] = [
-    include_str!("../../../../dlock/src/store/redis/lua/acquire.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/release.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/renew.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/abandon.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/yield.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/raise.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/inspect.lua"),
+/// The scripts about read/write locks.
+pub(crate) const LIBRARY: [Script; 7] = [
+    Script::Acquire,
+    Script::Release,
+    Script::Renew,
+    Script::Abandon,
+    Script::Yield,
+    Script::Raise,
+    Script::Inspect,
 ];
 
-const COMMON: &str = concat!(
-    include_str!("../../../../dlock/src/store/redis/lua/common/record.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/commit.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/holds.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/line.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/telling.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/tombs.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/only_hold.lua"),
-);
-
-/// How many scripts of mutexes there are.
-pub(crate) const MUTEX: [&str; 6] = [
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/acquire.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/release.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/renew.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/abandon.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/raise.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/inspect.lua"),
+/// The scripts about mutexes that use both keys.
+pub(crate) const MUTEX: [Script; 6] = [
+    Script::MutexAcquire,
+    Script::MutexRelease,
+    Script::MutexRenew,
+    Script::MutexAbandon,
+    Script::MutexRaise,
+    Script::MutexInspect,
 ];
-
-const COMMON_TO_MUTEXES: &str = concat!(
-    include_str!("../../../../dlock/src/store/redis/lua/common/record.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/commit.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/string.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/line.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/telling.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/common/tombs.lua"),
-    include_str!("../../../../dlock/src/store/redis/lua/mutex/moments.lua"),
-);
-
-/// The arguments of a script of mutexes.
-pub(crate) fn of_mutex(number: usize, clock: Option<&str>) -> String {
-    with_clock(
-        &MUTEX[number].replace("-- include: common", COMMON_TO_MUTEXES),
-        clock,
-    )
-}
 
 fn with_clock(text: &str, clock: Option<&str>) -> String {
     match clock {
@@ -61,11 +34,8 @@ fn with_clock(text: &str, clock: Option<&str>) -> String {
 }
 
 /// A script of the library as it is sent; with `clock`, it asks that key for the time.
-pub(crate) fn library(number: usize, clock: Option<&str>) -> String {
-    with_clock(
-        &LIBRARY[number].replace("-- include: common", COMMON),
-        clock,
-    )
+pub(crate) fn library(script: Script, clock: Option<&str>) -> String {
+    with_clock(script_source(script), clock)
 }
 
 /// Scripts of one or two keys and two arguments.

@@ -136,13 +136,13 @@ fn lock(rng: &mut Rng, both: &mut Both<'_>, locks: &mut Locks<'_>, conn: usize, 
     locks.tokens.push(locks.micros);
     if rng.bool() {
         let script = rng.usize(..MUTEX.len());
-        let mut request = words(&["EVAL", &scripts::of_mutex(script, clock)]);
+        let mut request = words(&["EVAL", &scripts::library(MUTEX[script], clock)]);
         request.extend(locks.of_mutex(rng, script));
         let requests = [Locks::plain(rng), request];
         both.ask(conn, &requests[rng.usize(0..2)..]);
         return;
     }
-    let mut request = words(&["EVAL", &scripts::library(script, clock)]);
+    let mut request = words(&["EVAL", &scripts::library(LIBRARY[script], clock)]);
     request.extend(locks.draw(rng, script));
     both.ask(conn, &[request]);
 }

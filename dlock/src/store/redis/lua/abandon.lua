@@ -15,7 +15,7 @@ if fields == 0 and till == 0 then
   return 0
 end
 local time = call('TIME')
--- include: common
+-- include: record commit holds line telling tombs only_hold
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end
 sweep(W)

@@ -121,7 +121,7 @@ if plain and first and h == '' and w == '' and r == '' and fields <= 4 + 2 * (ta
     '+' .. id, mode .. ' ' .. deadline .. ' ' .. at .. ' 1 ', 'x', x)
   return at
 end
--- include: common
+-- include: record commit holds line telling tombs only_hold
 if tonumber(valid) < real then return {6, real} end
 if tonumber(f[11] or 0) > real then return {4} end
 refused = list_only_hold(fields)

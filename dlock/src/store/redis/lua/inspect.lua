@@ -10,7 +10,7 @@
 local call = redis.call
 local lock, id, owner, pub, known = KEYS[1], '', '', nil, {}
 local fields, time = call('HLEN', lock), call('TIME')
--- include: common
+-- include: record commit holds line only_hold
 local most, holds, waiters = tonumber(ARGV[1]), {}, {}
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end

@@ -32,7 +32,7 @@ if alone and alone ~= '' and (not short[3] or short[3] == '') and at >= last and
 end
 
 local owner, pub, known = '', nil, {}
--- include: common
+-- include: record commit holds only_hold
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 local mine = live_hold(id)

@@ -111,7 +111,7 @@ if simple and not (w or short[5] or short[9]) and #token == #short[1] and token 
   end
 end
 local known = {}
--- include: common
+-- include: record commit holds line telling tombs only_hold
 if unheard then
   unheard.line = W
   if not f[3] then W.head, W.front, W.tail = unheard.i, unheard.i + 1, unheard.i end

@@ -61,7 +61,7 @@ if not exactly and not ended and (not short[3] or short[3] == '') and at >= toke
 end
 
 local owner, pub, known = '', nil, {}
--- include: common
+-- include: record commit holds tombs only_hold
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)

@@ -17,7 +17,7 @@ if fields == 0 then
   return 0
 end
 local time = call('TIME')
--- include: common
+-- include: record commit holds line telling tombs only_hold
 local sole = not f[2] and fields == 2 and get1('=' .. id)
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end

@@ -120,45 +120,33 @@ impl Script {
     }
 }
 
-const RECORD: &str = include_str!("../lua/common/record.lua");
-const COMMIT: &str = include_str!("../lua/common/commit.lua");
-const LINE: &str = include_str!("../lua/common/line.lua");
-const TELLING: &str = include_str!("../lua/common/telling.lua");
-const TOMBS: &str = include_str!("../lua/common/tombs.lua");
-
-/// What the operations on a read/write lock share, in the order in which it stands in a script: each file uses those
-/// before it.
-const COMMON: [&str; 7] = [
-    RECORD,
-    COMMIT,
-    include_str!("../lua/common/holds.lua"),
-    LINE,
-    TELLING,
-    TOMBS,
-    include_str!("../lua/common/only_hold.lua"),
+/// The files that several operations share, by the names that their `include` lines use.
+const COMMON: [(&str, &str); 9] = [
+    ("record", include_str!("../lua/common/record.lua")),
+    ("commit", include_str!("../lua/common/commit.lua")),
+    ("holds", include_str!("../lua/common/holds.lua")),
+    ("line", include_str!("../lua/common/line.lua")),
+    ("telling", include_str!("../lua/common/telling.lua")),
+    ("tombs", include_str!("../lua/common/tombs.lua")),
+    ("only_hold", include_str!("../lua/common/only_hold.lua")),
+    ("string", include_str!("../lua/mutex/string.lua")),
+    ("moments", include_str!("../lua/mutex/moments.lua")),
 ];
 
-/// The scripts for mutexes, whose hold is a string.
-const COMMON_TO_MUTEXES: [&str; 7] = [
-    RECORD,
-    COMMIT,
-    include_str!("../lua/mutex/string.lua"),
-    LINE,
-    TELLING,
-    TOMBS,
-    include_str!("../lua/mutex/moments.lua"),
-];
+/// What begins the line in an operation's own text that names the common files it uses, in the order in which they stand in
+/// the script: each uses those before it. A script has only what it uses, because each new connection is sent the text, and every run
+/// makes all functions of it anew.
+const INCLUDE: &str = "-- include: ";
 
-fn common(script: Script) -> [&'static str; 7] {
-    if script.is_of_mutex() {
-        COMMON_TO_MUTEXES
-    } else {
-        COMMON
-    }
+/// The files that a line of a script includes, if it is a line that does.
+fn included(line: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let names = line.strip_prefix(INCLUDE)?.split(' ');
+    Some(names.filter_map(|name| {
+        let file = COMMON.iter().find(|(known, _)| *known == name);
+        debug_assert!(file.is_some(), "no common file is called {name}");
+        file.map(|(_, text)| *text)
+    }))
 }
-
-/// The line in an operation's own text that stands for what is [`common`].
-const INCLUDE: &str = "-- include: common";
 
 /// A script as servers are sent it, made when it is needed for the first time.
 struct Sent {
@@ -172,7 +160,7 @@ fn sent(script: Script) -> &'static Sent {
         [const { OnceLock::new() }; Script::ALL.len()];
     // `ALL` lists the scripts in the order of their declaration.
     SENT[script as usize].get_or_init(|| {
-        let text = compose(own_text(script), common(script));
+        let text = compose(own_text(script));
         let hash = redis::Script::new(&text).get_hash().into();
         Sent { text, hash }
     })
@@ -191,16 +179,14 @@ pub(super) fn hash(script: Script) -> &'static str {
 
 /// An operation's own text with what it includes. It is sent over each new connection that uses it, and compiled by
 /// a server that does not know it: so comments, empty lines and indentation stay here. (No string goes over several lines, or has ` -- ` in it.)
-fn compose(own: &str, common: [&str; 7]) -> String {
+fn compose(own: &str) -> String {
     let mut text = String::new();
     for line in own.lines() {
-        if line == INCLUDE {
-            common
-                .iter()
-                .flat_map(|common| common.lines())
-                .for_each(|line| add(&mut text, line));
-        } else {
-            add(&mut text, line);
+        match included(line) {
+            Some(files) => files
+                .flat_map(str::lines)
+                .for_each(|line| add(&mut text, line)),
+            None => add(&mut text, line),
         }
     }
     text.shrink_to_fit();
@@ -236,7 +222,7 @@ fn own_text(script: Script) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{INCLUDE, Script, common, own_text, source};
+    use super::{COMMON, Script, included, own_text, source};
 
     /// Every line that is more than a comment, with the comment behind it.
     fn code(text: &str) -> impl Iterator<Item = &str> {
@@ -248,13 +234,13 @@ mod tests {
     #[test]
     fn a_script_is_its_own_code_and_the_common_code_where_it_includes_that() {
         for script in Script::ALL {
-            let written: Vec<_> = match own_text(script).split_once(INCLUDE) {
-                Some((before, after)) => {
-                    let parts = [before].into_iter().chain(common(script)).chain([after]);
-                    parts.flat_map(code).collect()
+            let mut written = Vec::new();
+            for line in own_text(script).lines() {
+                match included(line) {
+                    Some(files) => written.extend(files.flat_map(code)),
+                    None => written.extend(code(line)),
                 }
-                None => code(own_text(script)).collect(),
-            };
+            }
             let sent: Vec<_> = source(script).lines().collect();
             assert_eq!(sent.len(), written.len(), "{script:?}");
             for (sent, written) in sent.iter().zip(written) {
@@ -270,7 +256,7 @@ mod tests {
 
     #[test]
     fn no_string_has_what_looks_like_a_comment_or_goes_over_several_lines() {
-        let shared = Script::ALL.into_iter().flat_map(common);
+        let shared = COMMON.into_iter().map(|(_, text)| text);
         for text in shared.chain(Script::ALL.map(own_text)) {
             for long in ["[[", "[=", "\\\n"] {
                 assert!(!text.contains(long), "{long}");

@@ -1,5 +1,5 @@
 -- Requests that must stay without effect: acquires that are settled while a copy may still be on its way.
--- Before it stand record.lua, commit.lua, holds.lua and line.lua.
+-- Before it stand record.lua and commit.lua.
 
 -- Removes those that are over, at most so many. Returns the number of the first that stands, of the last, and until when
 -- the first does.

@@ -14,7 +14,7 @@ if not lock or till == 0 and call('HLEN', lock) == 0 then
   return call('DEL', key)
 end
 local time, pub, owner, known = call('TIME'), ARGV[3], '', {}
--- include: common
+-- include: record commit string line telling tombs moments
 sweep(W)
 local mine, place = value == id, place_of(id)
 if till > 0 then bury(till) end

@@ -55,7 +55,7 @@ if place_lease > 0 and known.g ~= '' and known['?' .. id] == '' and known['-' ..
   end
 end
 
--- include: common
+-- include: record commit string line telling tombs moments
 if tonumber(valid) < real then return {6, real} end
 if tonumber(f[11] or 0) > real then return {4} end
 sweep_tombs(4)

@@ -6,7 +6,7 @@
 local call = redis.call
 local key, lock, id, token = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 local time, owner, pub, known = call('TIME'), '', nil, {}
--- include: common
+-- include: record commit string
 local mine = value == id
 if not mine and token < now then return 0 end
 last = max(last, token)

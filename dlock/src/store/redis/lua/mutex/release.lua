@@ -61,7 +61,7 @@ if till == 0 and since and tail and head == place and grants
   end
 end
 return (function()
--- include: common
+-- include: record commit string line telling tombs moments
 local mine = value == id
 if unheard then
   mine, giving, unheard.line = true, true, W

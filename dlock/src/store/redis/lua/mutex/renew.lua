@@ -34,7 +34,7 @@ if not ends and at + ahead >= tonumber(noted[1] or 0) and at + ahead >= tonumber
 end
 local owner, pub, known = '', nil, {}
 time = time or call('TIME')
--- include: common
+-- include: record commit string line tombs
 local mine, ended = value == id, tonumber(f[11] or 0) > real
 if mine and (till and (not ended or left > span * 1000) or not (till or ended) and left < span * 1000) then
   call('PEXPIRE', key, ARGV[2])
