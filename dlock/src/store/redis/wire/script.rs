@@ -134,8 +134,8 @@ const COMMON: [(&str, &str); 9] = [
 ];
 
 /// What begins the line in an operation's own text that names the common files it uses, in the order in which they stand in
-/// the script: each uses those before it. A script has only what it uses, because each new connection is sent the text, and every run
-/// makes all functions of it anew.
+/// the script: each uses those before it. A script has only what it uses, because a first request takes its text along, and renewals
+/// must not wait behind it.
 const INCLUDE: &str = "-- include: ";
 
 /// The files that a line of a script includes, if it is a line that does.
@@ -250,6 +250,31 @@ mod tests {
                     "{written}"
                 );
                 assert!(!sent.contains("--"), "{sent}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_script_includes_every_common_function_before_it_calls_it() {
+        let shared = COMMON.into_iter().flat_map(|(_, text)| text.lines());
+        let functions: Vec<_> = shared
+            .filter_map(|line| line.strip_prefix("local function ")?.split('(').next())
+            .collect();
+        for script in Script::ALL {
+            let text = source(script);
+            for function in &functions {
+                let definition = format!("local function {function}(");
+                let begin = text.find(&definition);
+                let call = text
+                    .match_indices(&format!("{function}("))
+                    .map(|(at, _)| at)
+                    .find(|at| {
+                        let before = &text[..*at];
+                        let in_a_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+                        !before.ends_with(in_a_word) && !before.ends_with("function ")
+                    });
+                let is_defined = call.is_none_or(|call| begin.is_some_and(|begin| begin < call));
+                assert!(is_defined, "{script:?} calls {function}");
             }
         }
     }

@@ -90,4 +90,5 @@ end
 
 local function end_write_phase() end
 local function review() end
+local function review_some() end
 local function witness() return value and now + left or nil end
