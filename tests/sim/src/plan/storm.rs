@@ -59,10 +59,13 @@ impl Plan {
         if self.setup.demands.grants[0] == 0 {
             self.setup.demands.at_rest = Some(at_rest);
         }
-        let script = u64::from(at_rest) * SECOND / scripts.max(1);
+        let at_once = (waiters + self.setup.locks) / self.setup.masters.max(1);
+        let script = (u64::from(at_rest) * SECOND / scripts.max(1))
+            .min(longest_turn(&model) / at_once as u64)
+            .min(LONGEST_SCRIPT);
         self.setup.service = Service {
-            script: script.min(LONGEST_SCRIPT),
-            command: script.min(LONGEST_SCRIPT) / 4,
+            script,
+            command: script / 4,
         };
     }
 
@@ -163,6 +166,13 @@ impl Plan {
             fault,
         }];
     }
+}
+
+/// How long a turn of a server may take in which every waiter asks for the first time, which no client can avoid. A renewal is sent
+/// after a third of the lease, and waits at worst for the turn under way and for its own: by then five sixths of the lease are
+/// over, and the answer has to be there before the response timeout.
+fn longest_turn(process: &ProcessPlan) -> Nanos {
+    (process.lease / 4).min(process.response_timeout / 2)
 }
 
 /// A task that does the same again and again, so often.
