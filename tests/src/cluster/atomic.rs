@@ -172,13 +172,6 @@ impl<'s> AtomicMigration<'s> {
         Ok(true)
     }
 
-    /// Whether its source outlives a manual failover during the hand-off. Redis 8.6.3 ends with a failed assertion there
-    /// (`server.c`, `isPausedActions(PAUSE_ACTION_REPLICA)`).
-    #[must_use]
-    pub fn source_may_fail_over(&self) -> bool {
-        self.command == Command::Send
-    }
-
     /// Calls it off; whether it was still time. A source that has paused writes may go on with that for its
     /// `cluster-slot-migration-write-pause-timeout` (Redis).
     ///

@@ -21,8 +21,9 @@ pub(super) struct Step {
     /// How long each key takes; when it is called off, if it is.
     pub(super) times: [Duration; 2],
     pub(super) call_off: bool,
-    /// The node whose shard fails over meanwhile, as both agree.
-    pub(super) fails_over: Option<usize>,
+    /// Whether the target's shard fails over meanwhile, as both agree. Never the source's: the guide advises against it, as a
+    /// server may lose locks then (Valkey 9.1) or crash (Redis 8.6.3).
+    pub(super) fails_over: bool,
 }
 
 /// Whether the slot has moved in the end; nothing if these servers have no command for that.
@@ -53,13 +54,7 @@ async fn goes_on(
     migration: &AtomicMigration<'_>,
 ) -> RedisResult<bool> {
     let beside = async {
-        let node = step.fails_over.map(|node| {
-            let may = node != step.from || migration.source_may_fail_over();
-            if may { node } else { step.to }
-        });
-        if let Some(node) = node
-            && takeover::hand_over(stage, node).await
-        {
+        if step.fails_over && takeover::hand_over(stage, step.to).await {
             stage
                 .facts
                 .count("manual failover beside an atomic migration");

@@ -66,18 +66,13 @@ impl Move<'_> {
     async fn any_way(self, steps: [Duration; 3], call_off: bool) -> RedisResult<bool> {
         let [first, second, last] = steps;
         if last.as_micros().is_multiple_of(2) {
-            let fails_over = match second.as_micros() % 6 {
-                0 => Some(self.from),
-                1 => Some(self.to),
-                _ => None,
-            };
             let step = atomic::Step {
                 slot: self.slot,
                 from: self.from,
                 to: self.to,
                 times: [first / 4, second],
                 call_off,
-                fails_over,
+                fails_over: second.as_micros().is_multiple_of(3),
             };
             if let Some(moved) = atomic::moves(self.stage, step).await {
                 return moved;
