@@ -47,6 +47,7 @@ mod backoff;
 pub mod blocking;
 mod client;
 mod clock;
+mod duration;
 mod error;
 pub mod guide;
 mod hold;
@@ -69,7 +70,7 @@ pub mod testing;
 mod token;
 mod trace;
 
-pub use attribute::{AsClient, FromLockError, Held, MutexHeld, current, current_mutex};
+pub use attribute::{AsClient, CallGuard, CallMutexGuard, FromLockError, current, current_mutex};
 pub use client::{Client, ClientBuilder, install, installed};
 #[doc = include_str!("attribute/distributed_lock.md")]
 pub use dlock_macros::distributed_lock;
@@ -88,6 +89,7 @@ pub use token::FencingToken;
 #[doc(hidden)]
 pub mod __internals {
     pub use crate::clock::BootInstant;
+    pub use crate::duration::parse as parse_duration;
     pub use crate::error::plain;
     pub use crate::protocol::{
         ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray,

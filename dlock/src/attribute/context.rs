@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use tokio::task::{Id, try_id};
 
-use super::{Held, MutexHeld};
+use super::{CallGuard, CallMutexGuard};
 use crate::key::LockKey;
 use crate::{Client, Error, ErrorKind, LockKind, LockMode};
 
@@ -16,14 +16,14 @@ thread_local! {
 /// A call whose body is running.
 struct Frame {
     /// The lock that it took last.
-    innermost: Held,
+    innermost: CallGuard,
     /// Which task that is: a body may run others on its thread, with a runtime of its own, to which the lock does not belong.
     task: Option<Id>,
 }
 
 /// Looks at what the running task holds, from the innermost call outwards. A call that has been moved to another task has
 /// nothing of its former callers' there. `None` on a thread that is ending.
-fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> {
+fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &CallGuard>) -> T) -> Option<T> {
     let look = |frames: &RefCell<Vec<Frame>>| {
         let frames = frames.borrow();
         let own = |frame: &&Frame| frame.task == try_id();
@@ -59,7 +59,7 @@ fn look<T>(run: impl FnOnce(&mut dyn Iterator<Item = &Held>) -> T) -> Option<T> 
 /// # }
 /// ```
 #[must_use]
-pub fn current() -> Option<Held> {
+pub fn current() -> Option<CallGuard> {
     innermost(true)
 }
 
@@ -83,13 +83,13 @@ pub fn current() -> Option<Held> {
 /// # }
 /// ```
 #[must_use]
-pub fn current_mutex() -> Option<MutexHeld> {
-    innermost(false).map(MutexHeld::new)
+pub fn current_mutex() -> Option<CallMutexGuard> {
+    innermost(false).map(CallMutexGuard::new)
 }
 
 /// The lock that the innermost call took last, of those with tokens, or of those without.
-fn innermost(has_token: bool) -> Option<Held> {
-    let wanted = |held: &&Held| held.key().kind().has_tokens() == has_token;
+fn innermost(has_token: bool) -> Option<CallGuard> {
+    let wanted = |held: &&CallGuard| held.key().kind().has_tokens() == has_token;
     look(|mut calls| Iterator::find(&mut calls, wanted).cloned()).flatten()
 }
 
@@ -99,7 +99,7 @@ pub(super) fn holds_any() -> bool {
 }
 
 /// Makes `held`, if it is one, the current lock until the result is dropped.
-pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
+pub(super) fn enter(held: &mut Option<CallGuard>) -> Option<Entered<'_>> {
     let innermost = held.take()?;
     let task = try_id();
     let push = |frames: &RefCell<Vec<Frame>>| frames.borrow_mut().push(Frame { innermost, task });
@@ -110,7 +110,7 @@ pub(super) fn enter(held: &mut Option<Held>) -> Option<Entered<'_>> {
 /// Leaves the lock again, also when the body panics.
 pub(super) struct Entered<'a> {
     /// Gets it back.
-    held: &'a mut Option<Held>,
+    held: &'a mut Option<CallGuard>,
 }
 
 impl Drop for Entered<'_> {
@@ -121,8 +121,13 @@ impl Drop for Entered<'_> {
 }
 
 /// Whether the call that took the lock of `held`, an outer one, is a caller of what runs now.
-pub(super) fn is_within(held: &Held) -> bool {
-    look(|calls| calls.flat_map(Held::of_call).any(|outer| outer.took(held))).unwrap_or(false)
+pub(super) fn is_within(held: &CallGuard) -> bool {
+    look(|calls| {
+        calls
+            .flat_map(CallGuard::of_call)
+            .any(|outer| outer.took(held))
+    })
+    .unwrap_or(false)
 }
 
 /// The hold of the running task under which `key` can be entered once more in `mode`.
@@ -135,13 +140,13 @@ pub(super) fn reenter(
     client: &Client,
     key: &LockKey,
     mode: LockMode,
-) -> Result<Option<Held>, Error> {
-    let enough = |held: &&Held| {
+) -> Result<Option<CallGuard>, Error> {
+    let enough = |held: &&CallGuard| {
         let strong = mode == LockMode::Read || held.mode() == LockMode::Write;
         strong && held.key().kind() == key.kind()
     };
     let looked = look(|calls| {
-        let holds = calls.flat_map(Held::of_call);
+        let holds = calls.flat_map(CallGuard::of_call);
         let mut holds = holds.filter(|held| held.is(client, key)).peekable();
         let first = holds.peek().map(|held| held.key().kind());
         (first, holds.find(enough).cloned())

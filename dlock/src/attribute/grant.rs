@@ -6,18 +6,18 @@ use futures_util::future::{Either, ready};
 
 use super::holds::first_loss;
 use super::owned::{End, OwnedLocks};
-use super::{Held, Holds, Loss, Run, context};
+use super::{CallGuard, Holds, Loss, Run, context};
 use crate::Client;
 
 /// The locks of one call: its own, or those of an outer call which it shares.
 ///
-/// `H` is [`Held`], a vector of them with `keys`, or an `Option` in a function that locks only `when`
+/// `H` is [`CallGuard`], a vector of them with `keys`, or an `Option` in a function that locks only `when`
 /// something is true.
 #[derive(Debug)]
 #[must_use]
-pub struct Grant<H = Held> {
+pub struct Grant<H = CallGuard> {
     held: H,
-    innermost: Option<Held>,
+    innermost: Option<CallGuard>,
     owned: OwnedLocks,
     client: Option<Client>,
     cancel: bool,
@@ -26,7 +26,7 @@ pub struct Grant<H = Held> {
 impl<H: Holds> Grant<H> {
     pub(super) fn new(
         held: H,
-        innermost: Option<Held>,
+        innermost: Option<CallGuard>,
         owned: OwnedLocks,
         client: Client,
         cancel: bool,

@@ -4,50 +4,50 @@ use std::future::pending;
 
 use futures_util::future::select_all;
 
-use super::{Held, MutexHeld};
+use super::{CallGuard, CallMutexGuard};
 use crate::Error;
 
-/// What `guard = name` binds: a [`Held`], a vector of them for `keys`, an option with `when`; for plain mutexes the same of
-/// [`MutexHeld`].
+/// What `guard = name` binds: a [`CallGuard`], a vector of them for `keys`, an option with `when`; for plain mutexes the same of
+/// [`CallMutexGuard`].
 pub trait Holds: Clone {
     /// The holds of plain mutexes, which have no tokens.
     type Plain;
 
     /// Each of the locks.
-    fn each(&self) -> &[Held];
+    fn each(&self) -> &[CallGuard];
 
     /// The locks without their tokens, which they have not.
     fn plain(self) -> Self::Plain;
 }
 
-impl Holds for Held {
-    type Plain = MutexHeld;
+impl Holds for CallGuard {
+    type Plain = CallMutexGuard;
 
-    fn each(&self) -> &[Held] {
+    fn each(&self) -> &[CallGuard] {
         std::slice::from_ref(self)
     }
 
-    fn plain(self) -> MutexHeld {
-        MutexHeld::new(self)
+    fn plain(self) -> CallMutexGuard {
+        CallMutexGuard::new(self)
     }
 }
 
-impl Holds for Vec<Held> {
-    type Plain = Vec<MutexHeld>;
+impl Holds for Vec<CallGuard> {
+    type Plain = Vec<CallMutexGuard>;
 
-    fn each(&self) -> &[Held] {
+    fn each(&self) -> &[CallGuard] {
         self
     }
 
-    fn plain(self) -> Vec<MutexHeld> {
-        self.into_iter().map(MutexHeld::new).collect()
+    fn plain(self) -> Vec<CallMutexGuard> {
+        self.into_iter().map(CallMutexGuard::new).collect()
     }
 }
 
 impl<H: Holds> Holds for Option<H> {
     type Plain = Option<H::Plain>;
 
-    fn each(&self) -> &[Held] {
+    fn each(&self) -> &[CallGuard] {
         self.as_ref().map_or(&[], Holds::each)
     }
 

@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use futures_util::future::join_all;
 
-use super::Held;
+use super::CallGuard;
 use crate::lock::Share;
 use crate::trace::Entered;
 use crate::{Client, Error};
@@ -13,15 +13,15 @@ use crate::{Client, Error};
 /// A lock that notifies its observers when it is dropped.
 #[derive(Debug)]
 pub(super) struct Owned {
-    held: Held,
+    held: CallGuard,
     share: Share,
 }
 
 impl Owned {
-    pub(super) fn new(client: &Client, share: Share, before: Option<Held>) -> Self {
+    pub(super) fn new(client: &Client, share: Share, before: Option<CallGuard>) -> Self {
         share.hold().begin_use();
         Self {
-            held: Held::new(
+            held: CallGuard::new(
                 client.clone(),
                 Arc::clone(share.hold()),
                 share.token(),
@@ -31,7 +31,7 @@ impl Owned {
         }
     }
 
-    pub(super) fn held(&self) -> &Held {
+    pub(super) fn held(&self) -> &CallGuard {
         &self.held
     }
 

@@ -10,7 +10,7 @@ use super::context::reenter;
 use super::owned::{Owned, OwnedLocks};
 use super::take::take_all;
 use super::wanted::Wanted;
-use super::{AsClient, Grant, Held};
+use super::{AsClient, CallGuard, Grant};
 use crate::lock::Wait;
 use crate::testing;
 use crate::{Client, Error, LockKind, LockMode};
@@ -125,7 +125,7 @@ impl Request<Several> {
     /// # Errors
     ///
     /// As for [one lock](Request::acquire).
-    pub async fn acquire(mut self) -> Result<Grant<Vec<Held>>, Error> {
+    pub async fn acquire(mut self) -> Result<Grant<Vec<CallGuard>>, Error> {
         let client = self.resolve_client()?;
         Box::pin(take_all(client, self.names.0, &self.wanted)).await
     }
@@ -135,7 +135,7 @@ impl Request<Several> {
     /// # Errors
     ///
     /// As for [one lock](Request::acquire_blocking).
-    pub fn acquire_blocking(mut self) -> Result<Grant<Vec<Held>>, Error> {
+    pub fn acquire_blocking(mut self) -> Result<Grant<Vec<CallGuard>>, Error> {
         let client = self.resolve_client()?;
         let home = client.clone();
         let names = self.names.0.iter().map(|(name, _)| name.as_str());

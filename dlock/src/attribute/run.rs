@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 use super::owned::{End, OwnedLocks};
-use super::{Held, Holds, Loss, context};
+use super::{CallGuard, Holds, Loss, context};
 use crate::Error;
 
 pin_project! {
@@ -22,7 +22,7 @@ pin_project! {
         lost: Option<L>,
         held: H,
         // What the body sees as its current lock.
-        innermost: Option<Held>,
+        innermost: Option<CallGuard>,
         outcome: Option<Result<F::Output, Error>>,
         // Whether a loss is the caller's business.
         tells: bool,
@@ -49,7 +49,7 @@ where
 {
     pub(super) fn new(
         held: H,
-        innermost: Option<Held>,
+        innermost: Option<CallGuard>,
         lost: Option<L>,
         body: F,
         owned: OwnedLocks,
@@ -118,7 +118,7 @@ where
                     .each()
                     .iter()
                     .filter(|held| held.is_of_outer_call());
-                let loss = loss.or_else(|| outer.map(Held::check).find_map(Result::err));
+                let loss = loss.or_else(|| outer.map(CallGuard::check).find_map(Result::err));
                 Poll::Ready(match loss {
                     Some(error) => Err(Loss::noticed_late(error, output)),
                     None => Ok(output),
@@ -129,13 +129,17 @@ where
 }
 
 /// An outer call's lock, entered again here, whose call this has left: it goes on elsewhere.
-fn left(held: &[Held]) -> Option<&Held> {
+fn left(held: &[CallGuard]) -> Option<&CallGuard> {
     let mut outer = held.iter().filter(|held| held.is_of_outer_call());
     outer.find(|held| !context::is_within(held))
 }
 
 /// Drops the body under its lock, which a destructor may enter again; without it where the outer call has been left.
-fn drop_body<F>(held: &[Held], innermost: &mut Option<Held>, mut body: Pin<&mut Option<F>>) {
+fn drop_body<F>(
+    held: &[CallGuard],
+    innermost: &mut Option<CallGuard>,
+    mut body: Pin<&mut Option<F>>,
+) {
     if body.is_some() {
         let _current = match left(held) {
             None => context::enter(innermost),
@@ -147,8 +151,8 @@ fn drop_body<F>(held: &[Held], innermost: &mut Option<Held>, mut body: Pin<&mut 
 
 /// One step of the body, unless a lease is gone, and then none ever again.
 fn poll_body<F: Future, L: Future<Output = Error>>(
-    held: &[Held],
-    innermost: &mut Option<Held>,
+    held: &[CallGuard],
+    innermost: &mut Option<CallGuard>,
     lost: Pin<&mut Option<L>>,
     body: Pin<&mut F>,
     cx: &mut Context<'_>,
@@ -159,7 +163,7 @@ fn poll_body<F: Future, L: Future<Output = Error>>(
     }
     if lost.is_some() {
         // Reads the clock: after a pause of the whole process no timer has fired yet.
-        held.iter().try_for_each(Held::check)?;
+        held.iter().try_for_each(CallGuard::check)?;
     }
     let stepped = {
         let _current = context::enter(innermost);

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use super::context::reenter;
 use super::owned::{Owned, OwnedLocks};
 use super::wanted::{Wanted, busy};
-use super::{Grant, Held};
+use super::{CallGuard, Grant};
 use crate::lock::{Handle, Share};
 use crate::{Client, Error, testing};
 
@@ -18,7 +18,7 @@ pub(super) async fn take_all(
     client: Client,
     names: Vec<(String, &'static str)>,
     wanted: &Wanted,
-) -> Result<Grant<Vec<Held>>, Error> {
+) -> Result<Grant<Vec<CallGuard>>, Error> {
     let written: Vec<Handle> = names
         .iter()
         .map(|(name, label)| wanted.lock(&client, name, label))
@@ -38,7 +38,7 @@ pub(super) async fn take_all(
     }
     let shares = take_missing(&missing, wanted).await?;
     // What was had first may have been lost while the others were waited for.
-    held.iter().try_for_each(Held::check)?;
+    held.iter().try_for_each(CallGuard::check)?;
     shares.iter().try_for_each(|share| share.hold().check())?;
     let mut owned = OwnedLocks::default();
     let mut taken_last = None;

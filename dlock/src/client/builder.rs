@@ -34,10 +34,12 @@ use crate::{metrics, tasks};
 #[derive(Clone)]
 #[must_use = "nothing happens until `build` is awaited"]
 pub struct ClientBuilder {
-    url: Option<String>,
-    quorum: Option<Vec<String>>,
-    name: Option<String>,
-    config: Config,
+    pub(super) url: Option<String>,
+    pub(super) quorum: Option<Vec<String>>,
+    pub(super) name: Option<String>,
+    pub(super) config: Config,
+    /// Why the environment could not be read.
+    pub(super) unreadable: Option<String>,
 }
 
 impl ClientBuilder {
@@ -47,6 +49,7 @@ impl ClientBuilder {
             quorum: None,
             name: None,
             config: Config::default(),
+            unreadable: None,
         }
     }
 
@@ -200,6 +203,9 @@ impl ClientBuilder {
     }
 
     async fn open(self) -> Result<Client, Error> {
+        if let Some(why) = self.unreadable {
+            return Err(Error::new(ErrorKind::InvalidConfig, why));
+        }
         self.config.check()?;
         tasks::start().map_err(|error| Error::no_thread(&error))?;
         let name = self.name.unwrap_or_else(name_and_pid);

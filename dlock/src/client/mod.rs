@@ -2,6 +2,7 @@
 //! which that lives. Called by `attribute`, `blocking` and `testing`.
 
 mod builder;
+mod environment;
 mod handle;
 mod home;
 mod list;

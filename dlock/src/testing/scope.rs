@@ -152,12 +152,12 @@ impl Scope {
     pub fn assert_took(&self, name: &str, mode: LockMode) {
         let expected = Taken {
             name: name.to_owned(),
-            lock: LockKind::Rw,
+            kind: LockKind::Rw,
             mode,
             label: "",
         };
         self.assert_any(&expected, |taken| {
-            taken.lock == LockKind::Rw && taken.name == name && taken.mode == mode
+            taken.kind == LockKind::Rw && taken.name == name && taken.mode == mode
         });
     }
 
@@ -187,7 +187,7 @@ impl Scope {
     pub fn assert_took_mutex(&self, name: &str) {
         let expected = format_args!("mutex `{name}`");
         self.assert_any(&expected, |taken| {
-            taken.lock.is_mutex() && taken.name == name
+            taken.kind.is_mutex() && taken.name == name
         });
     }
 
@@ -244,12 +244,12 @@ pub(crate) fn client_in_scope() -> Option<Client> {
 }
 
 /// An annotated function took a lock.
-pub(crate) fn note(name: &str, label: &'static str, lock: LockKind, mode: LockMode) {
+pub(crate) fn note(name: &str, label: &'static str, kind: LockKind, mode: LockMode) {
     CURRENT.with_borrow(|scope| {
         if let Some(scope) = scope {
             let taken = Taken {
                 name: name.to_owned(),
-                lock,
+                kind,
                 mode,
                 label,
             };

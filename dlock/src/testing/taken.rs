@@ -11,7 +11,7 @@ pub struct Taken {
     /// The name of the lock: the key with its captures filled in.
     pub name: String,
     /// What kind of lock it is.
-    pub lock: LockKind,
+    pub kind: LockKind,
     /// What it was asked for: of a mutex always [`Write`](LockMode::Write).
     pub mode: LockMode,
     /// The label of its metrics: the key as written, unless `label = ".."` says otherwise.
@@ -21,7 +21,7 @@ pub struct Taken {
 impl fmt::Display for Taken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
-        match (self.lock, self.mode) {
+        match (self.kind, self.mode) {
             (LockKind::Rw, LockMode::Read) => write!(f, "`{name}` for reading"),
             (LockKind::Rw, LockMode::Write) => write!(f, "`{name}` for writing"),
             (mutex, _) => write!(f, "`{name}` ({mutex})"),

@@ -42,9 +42,9 @@ async fn run(clients: &[Client], locking: bool) -> Result<(u64, Option<FencingTo
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    let url = std::env::var("DLOCK_URL").unwrap_or_else(|_| "memory://quickstart".into());
     // Two clients, as two processes would have: their tasks meet at the store.
-    let clients = [Client::connect(&url).await?, Client::connect(&url).await?];
+    let settings = Client::builder().url("memory://quickstart").from_env();
+    let clients = [settings.clone().build().await?, settings.build().await?];
     let (lost_without, _) = run(&clients, false).await?;
     println!("without the lock: {DEPOSITS} deposits, {lost_without} lost");
     let (lost, token) = run(&clients, true).await?;

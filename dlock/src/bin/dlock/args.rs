@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use crate::hidden::parse_duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-
-use crate::duration;
 
 /// The variable of the environment that says where the locks live.
 pub(crate) const URL: &str = "DLOCK_URL";
@@ -25,7 +24,7 @@ const ABOUT: &str = "Distributed locks on Redis Cluster: run commands under them
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    release: there was no such hold
+  1    force-release: there was no such hold
   64   the command line makes no sense
   69   no server could serve the request in time
   70   anything else went wrong
@@ -75,7 +74,7 @@ pub(crate) struct Common {
     #[arg(long, env = "DLOCK_PREFIX", global = true, default_value = "dlock")]
     pub(crate) prefix: String,
     /// How long to try again while servers fail
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, global = true, default_value = "10s")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, global = true, default_value = "10s")]
     pub(crate) retry_for: Duration,
     /// Print JSON: results to stdout, what happens during `run` and errors to stderr, one object a
     /// line
@@ -103,7 +102,7 @@ pub(crate) enum Command {
     /// Watch the locks: contention, holders, waiters, rates
     Top(Top),
     /// Take a hold away from its holder
-    Release(Release),
+    ForceRelease(ForceRelease),
     /// Print completions for a shell
     ///
     /// For example: `dlock completions bash > /etc/bash_completion.d/dlock`
@@ -151,22 +150,22 @@ pub(crate) struct Run {
     pub(crate) fenced: bool,
     /// How long to wait for the lock, such as 500ms, 10s, 5m; a bare number counts seconds, 0 does not wait
     /// [default: for ever]
-    #[arg(long, short, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, short, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) wait: Option<Duration>,
     /// How long others stay out when this machine dies; renewed at a third of it
-    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "30s")]
+    #[arg(long, short, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
     pub(crate) lease: Duration,
     /// How long the command may take to end after SIGTERM, before it gets SIGKILL; at most a third of the lease
     /// counts when that is lost
-    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
+    #[arg(long, short, value_name = "TIME", value_parser = parse_duration, default_value = "5s")]
     pub(crate) grace: Duration,
     /// How long the command may run: it gets SIGTERM --grace before. Others get the lock then, whether it has ended
     /// or not [default: for ever]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) max_hold: Option<Duration>,
     /// How long the lock stays held at least, from when it was taken: others do not run a short command again
     /// because they start it a little later. dlock does not wait for that [default: until the command ends]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) min_hold: Option<Duration>,
     /// Leave the URL, with its password, in the environment of the command
     #[arg(long)]
@@ -201,7 +200,7 @@ pub(crate) struct Inspect {
     #[arg(long, short)]
     pub(crate) watch: bool,
     /// How often to look
-    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "1s", requires = "watch")]
+    #[arg(long, short, value_name = "TIME", value_parser = parse_duration, default_value = "1s", requires = "watch")]
     pub(crate) interval: Duration,
     /// Look so many times
     #[arg(long, short = 'n', value_name = "COUNT", requires = "watch")]
@@ -215,19 +214,19 @@ pub(crate) struct Top {
     #[arg(default_value = "*")]
     pub(crate) pattern: String,
     /// How often to look
-    #[arg(long, short, value_name = "TIME", value_parser = duration::parse, default_value = "1s")]
+    #[arg(long, short, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
     pub(crate) interval: Duration,
     /// Print so many tables instead of taking the screen over
     #[arg(long, short = 'n', value_name = "COUNT")]
     pub(crate) count: Option<usize>,
 }
 
-/// `dlock release`.
+/// `dlock force-release`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
     The holder learns of it at its next renewal, a third of its lease later at the latest; until then \
     it works on, while another client may hold the lock. Stop it first, or be sure that it is gone.")]
-pub(crate) struct Release {
+pub(crate) struct ForceRelease {
     /// The name of the lock
     pub(crate) key: String,
     /// A mutex: the string of that name. Holds of other programs are not taken away

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use dlock::{Error, ErrorKind};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use dlock::{Client, ErrorKind, LockInfo, LockKind};
 use ratatui::crossterm::cursor::MoveTo;
 use ratatui::crossterm::queue;

@@ -1,6 +1,6 @@
 //! `dlock list`.
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use dlock::{Client, Error, LockInfo, LockKind};
 use tokio::task::JoinSet;
 

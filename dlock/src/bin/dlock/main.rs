@@ -5,12 +5,13 @@ mod completions;
 mod connect;
 mod duration;
 mod exit;
+mod force_release;
+mod hidden;
 mod inspect;
 mod json;
 mod list;
 mod lock;
 mod output;
-mod release;
 mod run;
 mod table;
 mod top;
@@ -48,7 +49,7 @@ async fn execute(args: Args) -> Result<Exit, Failure> {
         Command::Inspect(args) => inspect::inspect(&common, &args).await,
         Command::List { pattern } => list::list(&common, &pattern).await,
         Command::Top(top) => top::top(&common, top).await,
-        Command::Release(release) => release::release(&common, release).await,
+        Command::ForceRelease(args) => force_release::force_release(&common, args).await,
         Command::Completions { shell } => completions::print(shell),
     }
 }

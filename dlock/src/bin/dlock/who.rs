@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use dlock::{HoldInfo, LockInfo, LockKind};
 
 use crate::duration::short;

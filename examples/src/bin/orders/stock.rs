@@ -100,6 +100,6 @@ impl Stock {
 }
 
 /// The token as SQL has it; tokens fit.
-fn token(held: &dlock::Held) -> Option<i64> {
+fn token(held: &dlock::CallGuard) -> Option<i64> {
     i64::try_from(held.fencing_token().as_u64()).ok()
 }

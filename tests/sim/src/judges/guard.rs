@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use dlock::__internals::{BootInstant, ServerToken};
 use dlock::{
-    ErrorKind, FencedMutexGuard, FencingToken, Held, LossReason, MutexGuard, ReadGuard, WriteGuard,
+    CallGuard, ErrorKind, FencedMutexGuard, FencingToken, LossReason, MutexGuard, ReadGuard,
+    WriteGuard,
 };
 
 /// Whatever a task holds a lock by.
@@ -14,7 +15,7 @@ pub(crate) enum Guard {
     Read(ReadGuard),
     Write(WriteGuard),
     /// By the attribute; and whether their tokens mean anything: those of plain mutexes do not.
-    Several(Held, bool),
+    Several(CallGuard, bool),
     Mutex(MutexGuard),
     Fenced(FencedMutexGuard),
     /// Without dlock, until its time is over by the clock of who has it.

@@ -1,5 +1,5 @@
 use dlock::testing::Scope;
-use dlock::{Error, FencingToken, Held, LockKind, MutexHeld, distributed_lock};
+use dlock::{CallGuard, CallMutexGuard, Error, FencingToken, LockKind, distributed_lock};
 
 #[distributed_lock(key = "a", lock = "rw", mode = "read", guard = lock)]
 async fn reader() -> Result<LockKind, Error> {
@@ -8,7 +8,7 @@ async fn reader() -> Result<LockKind, Error> {
 
 #[distributed_lock(key = "a", lock = "mutex", guard = lock)]
 async fn mutex() -> Result<LockKind, Error> {
-    let lock: MutexHeld = lock;
+    let lock: CallMutexGuard = lock;
     tokio::select! {
         _ = lock.lost() => lock.check()?,
         () = tokio::task::yield_now() => {}
@@ -16,7 +16,7 @@ async fn mutex() -> Result<LockKind, Error> {
     assert!(!lock.is_lost());
     assert_eq!(
         format!("{lock:?}"),
-        r#"MutexHeld { lock: "a", lost: false }"#
+        r#"CallMutexGuard { lock: "a", lost: false }"#
     );
     Ok(lock.key().kind())
 }
@@ -28,13 +28,13 @@ async fn fenced() -> Result<FencingToken, Error> {
 
 #[distributed_lock(keys = ["a", "b"], lock = "mutex", when = both, guard = locks)]
 async fn perhaps_two(both: bool) -> Result<usize, Error> {
-    let locks: Option<Vec<MutexHeld>> = locks;
+    let locks: Option<Vec<CallMutexGuard>> = locks;
     Ok(locks.map_or(0, |locks| locks.len()))
 }
 
 #[distributed_lock(keys = ["a", "b"], lock = "fenced_mutex", guard = locks)]
 fn two_blocking() -> Result<usize, Error> {
-    let locks: Vec<Held> = locks;
+    let locks: Vec<CallGuard> = locks;
     Ok(locks.len())
 }
 

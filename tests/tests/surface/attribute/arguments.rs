@@ -123,7 +123,7 @@ async fn the_guard_tells_name_and_token() {
 }
 
 #[distributed_lock(key = "order", client = client, guard = lock)]
-async fn escape(client: &Client) -> Result<dlock::Held, Error> {
+async fn escape(client: &Client) -> Result<dlock::CallGuard, Error> {
     Ok(lock)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::{Client, Error, Held, blocking, distributed_lock};
+use dlock::{CallGuard, Client, Error, blocking, distributed_lock};
 use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_waiters};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -12,7 +12,7 @@ const SOON: Duration = Duration::from_secs(10);
 #[distributed_lock(keys = ["account:{from}", "account:{to}"], client = client, guard = locks)]
 async fn transfer(client: &Client, from: u32, to: u32) -> Result<Vec<String>, Error> {
     tokio::task::yield_now().await;
-    locks.iter().try_for_each(Held::check)?;
+    locks.iter().try_for_each(CallGuard::check)?;
     Ok(locks
         .iter()
         .map(|lock| lock.key().name().to_owned())
@@ -99,7 +99,7 @@ async fn a_list_made_at_run_time_will_do() {
 
 #[distributed_lock(keys = ["a", "{{a}}"], client = client, guard = locks)]
 async fn under_both_spellings(client: &Client) -> Result<usize, Error> {
-    locks.iter().try_for_each(Held::check)?;
+    locks.iter().try_for_each(CallGuard::check)?;
     Ok(locks.len())
 }
 

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use dlock::testing::Scope;
-use dlock::{Client, Error, ErrorKind, LockKind, LockMode, MutexHeld, blocking, distributed_lock};
+use dlock::{
+    CallMutexGuard, Client, Error, ErrorKind, LockKind, LockMode, blocking, distributed_lock,
+};
 use dlock_tests::{connect, scaled, stores, unique_prefix};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -116,7 +118,7 @@ async fn a_mutex_has_nothing_to_do_with_a_read_write_lock_of_its_name() {
 #[distributed_lock(keys = names, lock = "mutex", client = client, guard = locks)]
 async fn both(client: &Client, names: &[String]) -> Result<Vec<String>, Error> {
     tokio::task::yield_now().await;
-    locks.iter().try_for_each(MutexHeld::check)?;
+    locks.iter().try_for_each(CallMutexGuard::check)?;
     Ok(locks
         .iter()
         .map(|lock| lock.key().name().to_owned())
@@ -206,7 +208,7 @@ async fn a_scope_tells_which_mutexes_were_taken() {
     scope.assert_took_mutex("a");
     let taken = scope.taken();
     assert_eq!(
-        (taken[0].lock, taken[0].mode),
+        (taken[0].kind, taken[0].mode),
         (LockKind::Mutex, LockMode::Write)
     );
     scope.assert_took_mutex("b");

@@ -98,7 +98,7 @@ async fn the_guard_is_shown_in_one_line() -> Result<(), Error> {
     let shown = Scope::memory().await?.run(show()).await?;
     for shown in shown {
         assert!(
-            shown.starts_with("Held { lock: \"order:7\", mode: Read, token: "),
+            shown.starts_with("CallGuard { lock: \"order:7\", mode: Read, token: "),
             "{shown}"
         );
         assert!(shown.ends_with("lost: false }"), "{shown}");

@@ -84,10 +84,10 @@ async fn refused_names_and_settings_are_code_78() {
     for command in [
         &["inspect", "{}"][..],
         &["run", "--key", "x", "--lease", "1ms", "--", "true"],
-        &["release", "x", "--hold", "nonsense", "--yes"],
+        &["force-release", "x", "--hold", "nonsense", "--yes"],
     ] {
         let said = tool.say(command).await;
-        let expected = if command[0] == "release" { 1 } else { 78 };
+        let expected = if command[0] == "force-release" { 1 } else { 78 };
         assert_eq!(said.code, expected, "{said:?}");
     }
     let said = say(&["--url", "http://x", "list"]).await;
@@ -102,7 +102,7 @@ async fn a_store_in_memory_is_refused_as_nobody_else_would_see_its_locks() {
             &["inspect", "x"],
             &["list"],
             &["top"],
-            &["release", "x", "--hold", "y", "--yes"],
+            &["force-release", "x", "--hold", "y", "--yes"],
         ] {
             let said = say(&[&["--url", url], command].concat()).await;
             assert_eq!(said.code, 78, "{said:?}");

@@ -166,18 +166,18 @@ async fn release_takes_a_hold_away_but_only_when_sure() {
     let guard = lock.write().await.expect("free");
     let id = tool.info("stuck").await.holders[0].id.clone();
 
-    let unsure = tool.say(&["release", "stuck", "--hold", &id]).await;
+    let unsure = tool.say(&["force-release", "stuck", "--hold", &id]).await;
     assert_eq!(unsure.code, 64, "nobody to ask: {unsure:?}");
     assert!(unsure.err.contains("--yes"));
     let other = "nobody/0123456789abcdef/1";
     let stranger = tool
-        .say(&["release", "stuck", "--hold", other, "--yes"])
+        .say(&["force-release", "stuck", "--hold", other, "--yes"])
         .await;
     assert_eq!(stranger.code, 1, "{stranger:?}");
     guard.check().expect("still held");
 
     let done = tool
-        .say(&["release", "stuck", "--hold", &id, "--yes", "--json"])
+        .say(&["force-release", "stuck", "--hold", &id, "--yes", "--json"])
         .await;
     assert_eq!(done.code, 0, "{done:?}");
     assert_eq!(done.json()["released"], true);
@@ -190,7 +190,7 @@ async fn completions_know_the_sub_commands() {
     for shell in ["bash", "zsh", "fish"] {
         let said = say(&["completions", shell]).await;
         assert_eq!(said.code, 0);
-        for word in ["run", "inspect", "list", "top", "release"] {
+        for word in ["run", "inspect", "list", "top", "force-release"] {
             assert!(said.out.contains(word), "{shell}: {word}");
         }
     }

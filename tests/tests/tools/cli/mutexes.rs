@@ -86,7 +86,7 @@ async fn a_mutex_is_held_while_the_command_runs() {
     assert_eq!(both["kind"], "rw");
     assert_eq!(both["mutex"]["holders"][0]["id"], hold["id"]);
     let id = hold["id"].as_str().expect("an id");
-    let release = ["release", "--mutex", &name, "--hold", id, "--yes"];
+    let release = ["force-release", "--mutex", &name, "--hold", id, "--yes"];
     assert_eq!(tool.say(&release).await.code, 0);
     let said = tool.say(&["inspect", "--mutex", &name]).await;
     assert_eq!(said.out, format!("{name}: free, no tokens\n"));
@@ -122,7 +122,7 @@ async fn the_hold_of_another_program_is_shown_and_left_alone() {
         .json();
     let id = json["holders"][0]["id"].as_str().expect("an id");
     assert!(json["holders"][0]["name"].is_null(), "{json}");
-    let release = ["release", "--mutex", &name, "--hold", id, "--yes"];
+    let release = ["force-release", "--mutex", &name, "--hold", id, "--yes"];
     let refused = tool.say(&release).await;
     assert_eq!(refused.code, 78, "{refused:?}");
     let held: bool = redis::cmd("EXISTS")

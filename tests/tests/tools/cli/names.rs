@@ -18,7 +18,9 @@ async fn control_characters_are_shown_and_not_carried_out() {
         assert_harmless(&said.out);
     }
     let id = tool.info(NAME).await.holders[0].id.clone();
-    let release = tool.say(&["release", NAME, "--hold", &id, "--yes"]).await;
+    let release = tool
+        .say(&["force-release", NAME, "--hold", &id, "--yes"])
+        .await;
     assert!(release.out.contains(SHOWN), "{release:?}");
     assert_harmless(&release.out);
     assert!(guard.release().await.is_err_and(|error| error.is_lost()));

@@ -17,6 +17,14 @@ async fn it_prints_a_table_when_nobody_watches() {
 }
 
 #[tokio::test]
+async fn several_tables_have_their_times() {
+    let tool = Tool::on_cluster().await;
+    let said = tool.say(&["top", "-n", "2", "-i", "100ms"]).await;
+    let times = said.out.lines().filter(|line| line.ends_with(" UTC"));
+    assert_eq!(times.count(), 2, "{said:?}");
+}
+
+#[tokio::test]
 async fn it_prints_json_lines_with_rates() {
     let tool = Tool::on_cluster().await;
     let lock = tool.client.rw_lock("busy").expect("valid");

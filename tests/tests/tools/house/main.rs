@@ -2,6 +2,7 @@
 //! that exist, files are short.
 
 mod arrows;
+mod exports;
 mod paths;
 mod sources;
 mod walks;
@@ -153,6 +154,15 @@ fn the_words_are_those_of_the_room_that_uses_them() {
     let (bold, nouns): (BTreeSet<&str>, BTreeSet<&str>) = (bold.collect(), nouns.collect());
     assert_eq!(bold, nouns, "DESIGN.md (left) and lock/mod.rs");
     assert!(nouns.len() <= NOUNS, "{} nouns", nouns.len());
+}
+
+#[test]
+fn each_public_item_has_a_line_that_says_why() {
+    let (exported, justified) = (exports::exported(), exports::justified());
+    assert!(exported.len() > 40, "only {} are found", exported.len());
+    assert_eq!(exported, justified, "the sources (left) and DESIGN.md");
+    let declared = exports::names("pub use error::{Error, ErrorKind};");
+    assert_eq!(declared, ["Error", "ErrorKind"]);
 }
 
 #[test]

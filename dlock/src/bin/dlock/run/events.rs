@@ -1,6 +1,6 @@
 //! Messages to the user while a command runs.
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use dlock::{FencingToken, LockInfo, LockKind};
 use serde_json::{Value, json};
 

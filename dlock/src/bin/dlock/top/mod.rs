@@ -7,8 +7,9 @@ mod screen;
 mod view;
 
 use std::io::{self, IsTerminal};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use tokio::sync::watch;
 
 use crate::args::{Common, Top};
@@ -41,7 +42,14 @@ pub(crate) async fn top(common: &Common, args: Top) -> Result<Exit, Failure> {
     outcome.map(|()| Exit::DONE)
 }
 
-/// Prints pictures one after the other.
+/// Such as `09:05:00 UTC`.
+fn time_of_day(at: SystemTime) -> String {
+    let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{hour:02}:{minute:02}:{:02} UTC", seconds % 60)
+}
+
+/// Prints pictures one after the other, with the time if there are several.
 async fn print(
     as_json: bool,
     count: Option<usize>,
@@ -64,7 +72,12 @@ async fn print(
         if as_json {
             output::print_json(&picture.to_json())?;
         } else {
-            output::print(&list::text(picture.rows.iter().map(|row| &row.lock)))?;
+            let table = list::text(picture.rows.iter().map(|row| &row.lock));
+            if count == Some(1) {
+                output::print(&table)?;
+            } else {
+                output::print(&format!("{}\n{table}", time_of_day(SystemTime::now())))?;
+            }
         }
         printed += 1;
     }

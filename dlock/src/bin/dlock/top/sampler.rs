@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use dlock::__internals::ScriptLoad;
+use crate::hidden::ScriptLoad;
 use dlock::{Client, Error, LockKind};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};

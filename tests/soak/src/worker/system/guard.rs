@@ -1,7 +1,8 @@
 //! Whatever a task holds a lock by.
 
 use dlock::{
-    FencedMutexGuard, FencingToken, Held, LockKind, LossReason, MutexGuard, ReadGuard, WriteGuard,
+    CallGuard, FencedMutexGuard, FencingToken, LockKind, LossReason, MutexGuard, ReadGuard,
+    WriteGuard,
 };
 
 use super::{plain::Owned, why};
@@ -10,7 +11,7 @@ use super::{plain::Owned, why};
 pub(crate) enum Guard {
     Read(ReadGuard),
     Write(WriteGuard),
-    Several(Held),
+    Several(CallGuard),
     Mutex(MutexGuard),
     Fenced(FencedMutexGuard),
     Plain(Owned),

@@ -1,6 +1,6 @@
 //! One lock: its holders and waiters.
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;

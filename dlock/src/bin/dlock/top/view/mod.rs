@@ -5,7 +5,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Constraint, Layout};

@@ -1,6 +1,6 @@
 //! The locks.
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Rect};
 use ratatui::style::Modifier;

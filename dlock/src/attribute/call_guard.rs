@@ -12,25 +12,25 @@ use crate::hold::Hold;
 use crate::key::LockKey;
 use crate::{Client, Error, ErrorKind, FencingToken, LockMode, LossReason};
 
-/// The lock under which an annotated function runs.
+/// The lock under which a call of an annotated function runs.
 ///
-/// Named with `guard = name`, or asked for with [`current`](crate::current). It tells about the lock but
-/// does not keep it: the function's end releases, however many clones there are, and says so to them.
+/// `guard = name` binds it in the body, and [`current`](crate::current) returns it. The call keeps the lock, not this guard: dropping a
+/// clone releases nothing, and the end of the function releases the lock and tells all clones.
 #[derive(Clone)]
-pub struct Held(Arc<Level>);
+pub struct CallGuard(Arc<Level>);
 
 /// One lock of a call.
 struct Level {
     source: Source,
     /// The one that the same call had taken before.
-    before: Option<Held>,
+    before: Option<CallGuard>,
 }
 
 /// Where a call has its lock from.
 enum Source {
     Own(Own),
     /// Of an outer call, which took it.
-    Outer(Held),
+    Outer(CallGuard),
 }
 
 /// A hold that a call took, and whether the call is over.
@@ -43,7 +43,7 @@ struct Own {
     ended: Notify,
 }
 
-impl Held {
+impl CallGuard {
     pub(super) fn new(
         client: Client,
         hold: Arc<Hold>,
@@ -214,11 +214,11 @@ impl Held {
 }
 
 /// One line, for logs.
-impl fmt::Debug for Held {
+impl fmt::Debug for CallGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "Held {{ lock: {:?}, mode: {:?}, token: {}, lost: {} }}",
+            "CallGuard {{ lock: {:?}, mode: {:?}, token: {}, lost: {} }}",
             self.key().name(),
             self.mode(),
             self.fencing_token(),

@@ -3,18 +3,18 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::Held;
+use super::CallGuard;
 use crate::{Error, LockKey, LossReason};
 
-/// The plain mutex under which an annotated function runs (`lock = "mutex"`): a [`Held`] without a fencing token.
+/// The plain mutex under which an annotated function runs (`lock = "mutex"`): a [`CallGuard`] without a fencing token.
 ///
 /// `guard = name` binds it, and [`current_mutex`](crate::current_mutex) returns it. It does not keep the mutex: the end of the function
 /// releases the mutex, and all clones then report that.
 #[derive(Clone)]
-pub struct MutexHeld(Held);
+pub struct CallMutexGuard(CallGuard);
 
-impl MutexHeld {
-    pub(super) fn new(held: Held) -> Self {
+impl CallMutexGuard {
+    pub(super) fn new(held: CallGuard) -> Self {
         Self(held)
     }
 
@@ -57,11 +57,11 @@ impl MutexHeld {
 }
 
 /// One line, for logs.
-impl fmt::Debug for MutexHeld {
+impl fmt::Debug for CallMutexGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "MutexHeld {{ lock: {:?}, lost: {} }}",
+            "CallMutexGuard {{ lock: {:?}, lost: {} }}",
             self.key().name(),
             self.is_lost()
         )

@@ -1,19 +1,19 @@
-//! `dlock release`.
+//! `dlock force-release`.
 
 use std::io::{self, IsTerminal, Write as _};
 
-use dlock::__internals::plain;
+use crate::hidden::plain;
 use dlock::{HoldInfo, LockInfo};
 use serde_json::json;
 
-use crate::args::{Common, Release};
+use crate::args::{Common, ForceRelease};
 use crate::connect::connect;
 use crate::duration::short;
 use crate::exit::{Exit, Failure};
 use crate::lock::{self, Lock};
 use crate::{output, who};
 
-pub(crate) async fn release(common: &Common, args: Release) -> Result<Exit, Failure> {
+pub(crate) async fn force_release(common: &Common, args: ForceRelease) -> Result<Exit, Failure> {
     let client = connect(common).await?;
     let lock = Lock::new(&client, lock::kind(args.mutex, false), &args.key)?;
     let info = lock.inspect().await?;
@@ -64,7 +64,7 @@ fn confirmed(key: &str, hold: &HoldInfo) -> Result<bool, Failure> {
     ))
 }
 
-fn tell(common: &Common, args: &Release, released: bool) -> io::Result<()> {
+fn tell(common: &Common, args: &ForceRelease, released: bool) -> io::Result<()> {
     let (key, hold) = (&args.key, &args.hold);
     if common.json {
         return output::print_json(&json!({"key": key, "hold": hold, "released": released}));

@@ -1,0 +1,3 @@
+//! What the tool uses of the library beside its public items.
+
+pub(crate) use dlock::__internals::{ScriptLoad, parse_duration, plain};

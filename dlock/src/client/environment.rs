@@ -1,0 +1,238 @@
+//! Settings from the environment of the process.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::ClientBuilder;
+use super::builder::Config;
+use crate::duration;
+use crate::error::Quoted;
+use crate::store::Pem;
+
+const URL: &str = "DLOCK_URL";
+const PREFIX: &str = "DLOCK_PREFIX";
+const CLIENT_NAME: &str = "DLOCK_CLIENT_NAME";
+const LEASE: &str = "DLOCK_LEASE";
+const MAX_HOLD: &str = "DLOCK_MAX_HOLD";
+const RETRY_FOR: &str = "DLOCK_RETRY_FOR";
+const CONNECT_TIMEOUT: &str = "DLOCK_CONNECT_TIMEOUT";
+const RESPONSE_TIMEOUT: &str = "DLOCK_RESPONSE_TIMEOUT";
+const TLS_CA_FILE: &str = "DLOCK_TLS_CA_FILE";
+const TLS_CERT_FILE: &str = "DLOCK_TLS_CERT_FILE";
+const TLS_KEY_FILE: &str = "DLOCK_TLS_KEY_FILE";
+const TRUSTED_HOSTS: &str = "DLOCK_TRUSTED_HOSTS";
+
+impl ClientBuilder {
+    /// Takes settings from the environment of the process. A variable that is absent leaves its setting as it is, and a setter that is
+    /// called later replaces it. [`build`](Self::build) fails if a value is empty or cannot be read, and names the variable.
+    ///
+    /// | variable | setting | example |
+    /// |---|---|---|
+    /// | `DLOCK_URL` | [`url`](Self::url), or [`quorum`](Self::quorum) if it has several URLs with spaces between them | `redis://10.0.0.1:6379` |
+    /// | `DLOCK_PREFIX` | [`prefix`](Self::prefix) | `shop` |
+    /// | `DLOCK_CLIENT_NAME` | [`client_name`](Self::client_name) | `orders-7` |
+    /// | `DLOCK_LEASE` | [`lease`](Self::lease) | `30s` |
+    /// | `DLOCK_MAX_HOLD` | [`max_hold`](Self::max_hold) | `10m` |
+    /// | `DLOCK_RETRY_FOR` | [`retry_for`](Self::retry_for) | `10s` |
+    /// | `DLOCK_CONNECT_TIMEOUT` | [`connect_timeout`](Self::connect_timeout) | `500ms` |
+    /// | `DLOCK_RESPONSE_TIMEOUT` | [`response_timeout`](Self::response_timeout) | `1s` |
+    /// | `DLOCK_TLS_CA_FILE` | [`tls_ca_file`](Self::tls_ca_file) | `/etc/dlock/ca.pem` |
+    /// | `DLOCK_TLS_CERT_FILE` and `DLOCK_TLS_KEY_FILE` | [`tls_client_files`](Self::tls_client_files) | `/etc/dlock/client.pem` |
+    /// | `DLOCK_TRUSTED_HOSTS` | [`trusted_hosts`](Self::trusted_hosts), with commas between them | `10.0.*,*.redis.internal` |
+    ///
+    /// Durations have a unit: `ms`, `s`, `m` or `h`.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// // In production DLOCK_URL names the servers. On a laptop it is absent.
+    /// let client = dlock::Client::builder().url("memory://").from_env().build().await?;
+    /// # client.shutdown().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_env(self) -> Self {
+        self.from_variables(|name| std::env::var_os(name))
+    }
+
+    /// `variable` is the environment, or what a test has instead.
+    fn from_variables(mut self, variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        if let Err(why) = self.take(&Variables(&variable)) {
+            self.unreadable = Some(why);
+        }
+        self
+    }
+
+    fn take(&mut self, variables: &Variables<'_>) -> Result<(), String> {
+        if let Some(urls) = variables.text(URL)? {
+            let urls: Vec<_> = urls.split_whitespace().map(str::to_owned).collect();
+            (self.url, self.quorum) = match &urls[..] {
+                [url] => (Some(url.clone()), None),
+                _ => (None, Some(urls)),
+            };
+        }
+        self.name = variables.text(CLIENT_NAME)?.or(self.name.take());
+        let Config {
+            prefix,
+            lease,
+            max_hold,
+            timeouts,
+            trust,
+        } = &mut self.config;
+        set(prefix, variables.text(PREFIX)?);
+        set(lease, variables.duration(LEASE)?);
+        *max_hold = variables.duration(MAX_HOLD)?.or(*max_hold);
+        set(&mut timeouts.retry_for, variables.duration(RETRY_FOR)?);
+        set(&mut timeouts.connect, variables.duration(CONNECT_TIMEOUT)?);
+        set(
+            &mut timeouts.response,
+            variables.duration(RESPONSE_TIMEOUT)?,
+        );
+        let file = |text: String| Pem::File(text.into());
+        trust.authorities = variables
+            .text(TLS_CA_FILE)?
+            .map(file)
+            .or(trust.authorities.take());
+        match (
+            variables.text(TLS_CERT_FILE)?,
+            variables.text(TLS_KEY_FILE)?,
+        ) {
+            (Some(certificate), Some(key)) => trust.identity = Some((file(certificate), file(key))),
+            (None, None) => {}
+            _ => {
+                return Err(format!(
+                    "only one of {TLS_CERT_FILE} and {TLS_KEY_FILE} is set; set both"
+                ));
+            }
+        }
+        let hosts = variables.text(TRUSTED_HOSTS)?;
+        set(
+            &mut trust.hosts,
+            hosts.map(|hosts| {
+                hosts
+                    .split(',')
+                    .map(|host| host.trim().to_owned())
+                    .collect()
+            }),
+        );
+        Ok(())
+    }
+}
+
+fn set<T>(setting: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *setting = value;
+    }
+}
+
+struct Variables<'v>(&'v dyn Fn(&str) -> Option<OsString>);
+
+impl Variables<'_> {
+    /// The value of a variable. An empty one is refused: it is mostly a secret that was not filled in.
+    fn text(&self, name: &str) -> Result<Option<String>, String> {
+        let Some(value) = (self.0)(name) else {
+            return Ok(None);
+        };
+        match value.to_str().map(str::trim) {
+            None => Err(format!("the variable {name} is not UTF-8")),
+            Some("") => Err(format!(
+                "the variable {name} is empty; give it a value, or remove it"
+            )),
+            Some(value) => Ok(Some(value.to_owned())),
+        }
+    }
+
+    fn duration(&self, name: &str) -> Result<Option<Duration>, String> {
+        let Some(value) = self.text(name)? else {
+            return Ok(None);
+        };
+        let read = duration::parse_with_unit(&value);
+        read.map(Some)
+            .map_err(|why| format!("the variable {name} is `{}`: {why}", Quoted(&value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::time::Duration;
+
+    use crate::{Client, ClientBuilder};
+
+    fn built(variables: &[(&str, &str)]) -> ClientBuilder {
+        let builder = Client::builder()
+            .url("memory://before")
+            .lease(Duration::from_secs(7));
+        builder.from_variables(|name| {
+            let variable = variables.iter().find(|(of, _)| *of == name);
+            variable.map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    fn refused(variables: &[(&str, &str)]) -> String {
+        built(variables).unreadable.expect("refused")
+    }
+
+    #[test]
+    fn a_variable_replaces_its_setting_and_an_absent_one_does_not() {
+        let builder = built(&[]);
+        assert_eq!(builder.url.as_deref(), Some("memory://before"));
+        assert_eq!(builder.config.lease, Duration::from_secs(7));
+        let builder = built(&[
+            ("DLOCK_URL", "redis://a:1"),
+            ("DLOCK_PREFIX", "shop"),
+            ("DLOCK_CLIENT_NAME", "orders-7"),
+            ("DLOCK_LEASE", "1500ms"),
+            ("DLOCK_MAX_HOLD", "2h"),
+            ("DLOCK_RETRY_FOR", "20s"),
+            ("DLOCK_CONNECT_TIMEOUT", "250ms"),
+            ("DLOCK_RESPONSE_TIMEOUT", "2s"),
+            ("DLOCK_TLS_CA_FILE", "ca.pem"),
+            ("DLOCK_TLS_CERT_FILE", "client.pem"),
+            ("DLOCK_TLS_KEY_FILE", "client.key"),
+            ("DLOCK_TRUSTED_HOSTS", "10.0.*, *.internal"),
+        ]);
+        let by_hand = Client::builder()
+            .url("redis://a:1")
+            .prefix("shop")
+            .client_name("orders-7")
+            .lease(Duration::from_millis(1500))
+            .max_hold(Duration::from_hours(2))
+            .retry_for(Duration::from_secs(20))
+            .connect_timeout(Duration::from_millis(250))
+            .response_timeout(Duration::from_secs(2))
+            .tls_ca_file("ca.pem")
+            .tls_client_files("client.pem", "client.key")
+            .trusted_hosts(["10.0.*", "*.internal"]);
+        assert_eq!(format!("{builder:?}"), format!("{by_hand:?}"));
+    }
+
+    #[test]
+    fn several_urls_are_a_quorum_and_one_url_is_none() {
+        let builder = built(&[("DLOCK_URL", "redis://a redis://b  redis://c")]);
+        let urls = builder.quorum.expect("a quorum");
+        assert_eq!(urls, ["redis://a", "redis://b", "redis://c"]);
+        assert_eq!(builder.url, None);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_is_named() {
+        for (name, value, why) in [
+            ("DLOCK_URL", "", "DLOCK_URL is empty"),
+            (
+                "DLOCK_LEASE",
+                "10",
+                "DLOCK_LEASE is `10`: the unit is missing",
+            ),
+            ("DLOCK_MAX_HOLD", "1 day", "unknown unit"),
+            (
+                "DLOCK_TLS_KEY_FILE",
+                "k.pem",
+                "only one of DLOCK_TLS_CERT_FILE",
+            ),
+        ] {
+            let text = refused(&[(name, value)]);
+            assert!(text.contains(why), "{text}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The crate's public items, and the table of `DESIGN.md` that says why each has its name.
+
+use std::collections::BTreeSet;
+
+use dlock_tests::house::{read, section};
+
+/// The modules that declare public items.
+const MODULES: [&str; 4] = [
+    "lib.rs",
+    "blocking/mod.rs",
+    "metrics/mod.rs",
+    "testing/mod.rs",
+];
+
+/// The items that sources export. What follows the hidden modules of `lib.rs` is not public.
+pub(crate) fn exported() -> BTreeSet<String> {
+    let sources = MODULES.map(|module| read(&format!("dlock/src/{module}")));
+    let public = sources.iter().flat_map(|source| {
+        let public = source.split("pub mod __internals").next().unwrap_or(source);
+        public.lines().filter(|line| line.starts_with("pub "))
+    });
+    public
+        .flat_map(names)
+        .filter(|name| name != "sim")
+        .collect()
+}
+
+/// The names that a line declares: `pub mod a;`, `pub use b::c;`, `pub use d::{E, f};`.
+pub(crate) fn names(line: &str) -> Vec<String> {
+    let Some(path) = line
+        .strip_prefix("pub mod ")
+        .or_else(|| line.strip_prefix("pub use "))
+    else {
+        return Vec::new();
+    };
+    let last = path
+        .trim_end_matches(';')
+        .rsplit("::")
+        .next()
+        .unwrap_or(path);
+    let last = last.trim_matches(['{', '}']).split(',');
+    last.map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// The names in the first column of the first table of the section.
+pub(crate) fn justified() -> BTreeSet<String> {
+    let design = read("DESIGN.md");
+    let section = section(&design, "Public names");
+    let table = section.split("| method |").next().unwrap_or(section);
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let columns = rows.filter_map(|row| row.split(" |").next());
+    columns
+        .flat_map(|column| column.split([' ', '`']))
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
