@@ -18,28 +18,79 @@ impl LockKind {
     /// The number of kinds.
     pub(crate) const COUNT: usize = 3;
 
+    /// What differs between the kinds.
+    pub(crate) fn features(self) -> &'static Features {
+        match self {
+            Self::Rw => &RW,
+            Self::Mutex => &MUTEX,
+            Self::FencedMutex => &FENCED_MUTEX,
+        }
+    }
+
     /// The kind in words, as in metric labels: `rw`, `mutex` or `fenced_mutex`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rw => "rw",
-            Self::Mutex => "mutex",
-            Self::FencedMutex => "fenced_mutex",
-        }
+        self.features().name
     }
 
     /// Whether programs without dlock may hold it.
     #[must_use]
     pub fn is_mutex(self) -> bool {
-        self != Self::Rw
+        self.features().is_string
     }
 
     /// Whether its grants have fencing tokens.
     #[must_use]
     pub fn has_tokens(self) -> bool {
-        self != Self::Mutex
+        self.features().has_tokens
     }
 }
+
+/// What differs between the kinds of locks for all modules. How the operations on each are put into commands is in
+/// `store/redis/wire`.
+#[derive(Debug)]
+pub(crate) struct Features {
+    name: &'static str,
+    has_tokens: bool,
+    /// What stands between the prefix and the name in the key of the lock's hash.
+    pub(crate) separator: &'static str,
+    /// What marks a name that has braces of its own, in that key.
+    pub(crate) has_braces: &'static str,
+    /// Whether the lock is a string that other programs know, with the hash beside it. Otherwise the hash is the lock.
+    pub(crate) is_string: bool,
+    /// Whether a process may go on with its hold after a slice, as no other client waits (`yield`). Otherwise it releases, so
+    /// that programs that poll find the lock free now and then.
+    pub(crate) yields: bool,
+    /// Whether the first request depends on whether other clients were seen waiting.
+    pub(crate) remembers_waiters: bool,
+}
+
+const RW: Features = Features {
+    name: "rw",
+    has_tokens: true,
+    separator: ":",
+    has_braces: "",
+    is_string: false,
+    yields: true,
+    remembers_waiters: false,
+};
+
+const MUTEX: Features = Features {
+    name: "mutex",
+    has_tokens: false,
+    separator: "~m:",
+    // The mutexes `a` and `{a}` are two, as their keys are; they share no hash.
+    has_braces: ":",
+    is_string: true,
+    yields: false,
+    remembers_waiters: true,
+};
+
+const FENCED_MUTEX: Features = Features {
+    name: "fenced_mutex",
+    has_tokens: true,
+    ..MUTEX
+};
 
 impl fmt::Display for LockKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

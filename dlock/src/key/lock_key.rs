@@ -37,16 +37,6 @@ pub struct LockKey {
     hash: u64,
 }
 
-/// What stands between the prefix and the name.
-fn separator(kind: LockKind) -> &'static str {
-    if kind.is_mutex() { "~m:" } else { ":" }
-}
-
-/// What marks a name that brings its braces. The mutexes `a` and `{a}` are two, as their keys are; they share no hash.
-fn unwrapped(kind: LockKind) -> &'static str {
-    if kind.is_mutex() { ":" } else { "" }
-}
-
 impl LockKey {
     /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`](super::check_prefix).
     pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
@@ -76,8 +66,12 @@ impl LockKey {
         let wrapped = tag.is_none();
         let mut record = String::with_capacity(prefix.len() + name.len() + 5);
         record.push_str(prefix);
-        record.push_str(separator(kind));
-        record.push_str(if wrapped { "{" } else { unwrapped(kind) });
+        record.push_str(kind.features().separator);
+        record.push_str(if wrapped {
+            "{"
+        } else {
+            kind.features().has_braces
+        });
         record.push_str(name);
         record.push_str(if wrapped { "}" } else { "" });
         let prefix_len = u16::try_from(prefix.len())
@@ -96,30 +90,35 @@ impl LockKey {
 
     /// What the hashes of all locks of a kind start with.
     pub(crate) fn stem(kind: LockKind, prefix: &str) -> String {
-        [prefix, separator(kind)].concat()
+        [prefix, kind.features().separator].concat()
     }
 
     /// Reads what [`record`](Self::record) writes; `None` if it is no lock of this kind under this prefix.
     pub(crate) fn read(kind: LockKind, prefix: &str, text: &str) -> Option<Self> {
+        let features = kind.features();
         let make = |name: &str| {
-            let key = match kind {
-                LockKind::Rw => Self::new(prefix, name),
-                kind => Self::mutex(kind, prefix, name),
+            let key = if features.is_string {
+                Self::mutex(kind, prefix, name)
+            } else {
+                Self::new(prefix, name)
             };
             key.ok().filter(|key| key.record() == text)
         };
-        let tagged = text.strip_prefix(prefix)?.strip_prefix(separator(kind))?;
+        let tagged = text
+            .strip_prefix(prefix)?
+            .strip_prefix(features.separator)?;
         let inner = tagged.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
-        let bare = || tagged.strip_prefix(unwrapped(kind)).and_then(make);
+        let bare = || tagged.strip_prefix(features.has_braces).and_then(make);
         inner.and_then(make).or_else(bare)
     }
 
     /// The lock's key on the server: that of its hash, or of a mutex' string, which is its name.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        match self.kind {
-            LockKind::Rw => &self.record,
-            LockKind::Mutex | LockKind::FencedMutex => self.name(),
+        if self.kind.features().is_string {
+            self.name()
+        } else {
+            &self.record
         }
     }
 
@@ -146,7 +145,7 @@ impl LockKey {
         if self.wrapped {
             &tagged[1..tagged.len() - 1]
         } else {
-            &tagged[unwrapped(self.kind).len()..]
+            &tagged[self.kind.features().has_braces.len()..]
         }
     }
 
@@ -173,7 +172,7 @@ impl LockKey {
 
     /// The name with its hash tag.
     pub(crate) fn tagged(&self) -> &str {
-        &self.suffix()[separator(self.kind).len()..]
+        &self.suffix()[self.kind.features().separator.len()..]
     }
 }
 

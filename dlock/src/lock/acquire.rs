@@ -130,7 +130,7 @@ async fn ask(
     contended: bool,
 ) -> Result<Option<Share>, Error> {
     if let Some(share) = lead.take_share() {
-        if lock.key.kind().is_mutex() {
+        if !lock.key.kind().features().yields {
             // Polling clients look at the mutex now and then, and shall find it free. A release that is late goes on in
             // the background.
             let until = wait.cap(Instant::now() + lock.commons.timeouts.response);

@@ -66,7 +66,7 @@ impl Caller {
                 let patience = self.env.options.patience(sent, deadline);
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
-                let alone = form.is_brief() || !crowded && key.kind().is_mutex();
+                let alone = form.is_brief() || !crowded && key.kind().features().remembers_waiters;
                 let result = if op.passes_on() && !alone {
                     let request = session
                         .connection
@@ -140,7 +140,7 @@ impl Caller {
     /// Acts on the hints that an answer carries. While a mutex has a queue, its clients use the script, which knows of
     /// the queue: so they neither take the free window of polling programs nor pass waiters.
     pub(super) fn heed(self: &Arc<Self>, key: &LockKey, op: &Op, answer: &Value, form: Form) {
-        if key.kind().is_mutex() {
+        if key.kind().features().remembers_waiters {
             self.note_line(key, op, answer, form);
         }
         if op.passes_on() {
@@ -160,8 +160,8 @@ impl Caller {
 
     /// The form of the first request.
     pub(super) fn form(&self, key: &LockKey, op: &Op, now: Instant) -> Form {
-        let takes_mutex = key.kind().is_mutex() && matches!(op, Op::Acquire { .. });
-        let alone = if takes_mutex {
+        let remembers = key.kind().features().remembers_waiters;
+        let alone = if remembers && matches!(op, Op::Acquire { .. }) {
             self.crowds.are_away(key.slot(), now)
         } else {
             !self.crowds.has(key.slot(), now)

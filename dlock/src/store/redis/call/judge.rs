@@ -127,7 +127,7 @@ impl Route<'_> {
     fn leaves_hash_out(&self) -> bool {
         let needs_token = self.key.kind().has_tokens()
             && matches!(self.op, Op::Acquire { .. } | Op::Raise { .. });
-        self.key.kind().is_mutex() && self.keys == Keys::All && !needs_token
+        self.key.kind().features().is_string && self.keys == Keys::All && !needs_token
     }
 
     /// Goes where the node points, unless that is no address, or a server that must not get our password.

@@ -1,16 +1,13 @@
 //! Operations as commands and scripts.
 
-use std::fmt;
-use std::time::Duration;
-
 use redis::{Cmd, Pipeline, RedisWrite, Value};
 
+use super::arguments::{Publishing, Terms};
 use super::decode::int;
+use super::dialect::dialect;
 use super::script::{Script, hash, source};
 use crate::key::LockKey;
-use crate::kind::LockKind;
-use crate::mode::LockMode;
-use crate::protocol::{Extent, Op, PlaceTerms, Stray, forget_after, whole_millis};
+use crate::protocol::Op;
 
 /// How an operation is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,15 +23,17 @@ pub(crate) enum Form {
 impl Form {
     /// The form that costs least while no other client wants the lock.
     pub(crate) fn uncontended(key: &LockKey, op: &Op) -> Self {
-        if has_plain(key.kind(), op) {
+        if dialect(key.kind()).has_plain(op) {
             return Self::Plain;
         }
-        Script::brief(key.kind(), op).map_or_else(|| Self::contended(key, op), Self::Hash)
+        dialect(key.kind())
+            .brief(op)
+            .map_or_else(|| Self::contended(key, op), Self::Hash)
     }
 
     /// The form that does for all cases.
     pub(crate) fn contended(key: &LockKey, op: &Op) -> Self {
-        Self::Hash(Script::of(key.kind(), op))
+        Self::Hash(dialect(key.kind()).script(op))
     }
 
     /// For a server that does not know the script.
@@ -78,7 +77,9 @@ pub(crate) fn command(
     {
         return plain;
     }
-    let script = form.script().unwrap_or_else(|| Script::of(key.kind(), op));
+    let script = form
+        .script()
+        .unwrap_or_else(|| dialect(key.kind()).script(op));
     let (name, text) = match form {
         Form::Plain | Form::Hash(_) => ("EVALSHA", hash(script)),
         Form::Text(_) => ("EVAL", source(script)),
@@ -116,12 +117,6 @@ impl Preface {
     }
 }
 
-/// How long a key outlives the latest deadline in it, rounded up.
-const GRACE_MILLIS: u64 = 1001;
-
-/// How many holds, and how many waiters, an inspection lists.
-const LISTED: u32 = 100;
-
 /// Which keys of a lock a request names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keys {
@@ -139,129 +134,12 @@ pub enum Keys {
 /// the server's time in microseconds until which an acquire may take effect; for operations that end one, the latest
 /// such time of its duplicates.
 pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, valid_until: u64) {
-    let publishing = Publishing(publish, key.prefix().len());
+    let terms = Terms {
+        publishing: Publishing(publish, key.prefix().len()),
+        valid_until,
+    };
     name_keys(cmd, key, keys);
-    let is_mutex = key.kind().is_mutex();
-    let buried_until = |stray: Stray| match stray {
-        Stray::None => 0,
-        Stray::Possible => valid_until,
-    };
-    match op {
-        Op::Acquire {
-            hold,
-            mode,
-            lease,
-            owner,
-            place,
-        } => {
-            let millis = millis(*lease);
-            let kept = millis + GRACE_MILLIS;
-            // One argument less for the most frequent request.
-            let brief = *mode == LockMode::Write && owner.is_none();
-            if is_mutex {
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(millis);
-            } else if brief {
-                cmd.write_arg_fmt(format_args!("={hold}"));
-                cmd.write_arg_fmt(kept);
-            } else {
-                cmd.write_arg_fmt(format_args!("={hold}"));
-                let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
-                cmd.write_arg_fmt(format_args!("{mode} {millis}000 0 {owner}"));
-            }
-            write_place(cmd, *place, &publishing, valid_until);
-            if is_mutex {
-                cmd.write_arg_fmt(u8::from(key.kind().has_tokens()));
-            } else if !brief {
-                cmd.write_arg_fmt(kept);
-            }
-        }
-        Op::Release { hold, lease, stray } => {
-            cmd.write_arg_fmt(hold);
-            if is_mutex {
-                // Each argument less is to be felt in what is nearly nothing but two commands.
-                cmd.write_arg_fmt(&publishing);
-                if *stray == Stray::Possible {
-                    cmd.write_arg_fmt(buried_until(*stray));
-                }
-                return;
-            }
-            match forget_after(*lease) {
-                Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
-                None => cmd.write_arg(b""),
-            }
-            cmd.write_arg_fmt(buried_until(*stray));
-            cmd.write_arg_fmt(&publishing);
-        }
-        Op::Renew {
-            hold,
-            lease,
-            extent,
-        } => {
-            cmd.write_arg_fmt(hold);
-            write_extension(cmd, key.kind(), *lease);
-            if let Extent::Exactly { stray } = extent {
-                cmd.write_arg_fmt(buried_until(*stray));
-            }
-        }
-        Op::Abandon { hold, stray } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(buried_until(*stray));
-            cmd.write_arg_fmt(&publishing);
-        }
-        Op::Yield {
-            hold,
-            lease,
-            seen,
-            stray,
-        } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(micros(whole_millis(*lease)));
-            cmd.write_arg_fmt(seen);
-            cmd.write_arg_fmt(buried_until(*stray));
-            cmd.write_arg_fmt(&publishing);
-        }
-        Op::Raise { hold, token } => {
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg_fmt(token);
-        }
-        Op::Inspect => cmd.write_arg_fmt(LISTED),
-    }
-}
-
-/// For how long the request is valid, and what is asked for if the lock is not free.
-fn write_place(
-    cmd: &mut Cmd,
-    place: Option<PlaceTerms>,
-    publishing: &Publishing<'_>,
-    valid_until: u64,
-) {
-    let valid_until = Sixteen(valid_until);
-    let Some(place) = place else {
-        // A client that enters beside waiting readers may have to notify them.
-        cmd.write_arg_fmt(format_args!("{valid_until} 0 0 - {publishing}"));
-        return;
-    };
-    let (lease, nonce) = (micros(place.lease), place.nonce);
-    // A client that publishes in another mode than this one subscribes must not take it for subscribed.
-    let ear = match publishing.0 {
-        "S" | "s" | "R" | "r" if place.subscribed => 1,
-        "P" | "p" | "N" | "n" if place.subscribed => 3,
-        _ => 0,
-    };
-    cmd.write_arg_fmt(format_args!(
-        "{valid_until} {lease} {ear} {nonce} {publishing}"
-    ));
-}
-
-/// For how long a hold is extended: a read/write lock's key lives longer, and a mutex' token may have to be remembered.
-fn write_extension(cmd: &mut Cmd, kind: LockKind, lease: Duration) {
-    if kind.is_mutex() {
-        cmd.write_arg_fmt(millis(lease));
-        cmd.write_arg_fmt(u8::from(kind.has_tokens()));
-    } else {
-        cmd.write_arg_fmt(millis(lease) + GRACE_MILLIS);
-    }
+    dialect(key.kind()).arguments(cmd, op, &terms);
 }
 
 /// What follows a [brief](super::Script::brief) script.
@@ -273,7 +151,7 @@ pub fn encode_brief(cmd: &mut Cmd, key: &LockKey, op: &Op) {
 }
 
 fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
-    let beside = keys == Keys::All && key.kind().is_mutex() && !key.is_apart();
+    let beside = keys == Keys::All && key.kind().features().is_string && !key.is_apart();
     cmd.write_arg(if beside { b"2" } else { b"1" });
     cmd.write_arg(key.as_str().as_bytes());
     if beside {
@@ -281,88 +159,10 @@ fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
     }
 }
 
-fn letter(mode: LockMode) -> char {
-    match mode {
-        LockMode::Read => 'r',
-        LockMode::Write => 'w',
-    }
-}
-
-/// A lease in whole milliseconds. (Durations' own 128-bit numbers take several times as long to write.)
-fn millis(lease: Duration) -> u64 {
-    u64::try_from(whole_millis(lease).as_millis()).unwrap_or(u64::MAX)
-}
-
-fn micros(span: Duration) -> u64 {
-    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
-}
-
-/// A number in sixteen digits, so that texts compare as the numbers do. The server's time has sixteen digits until the
-/// year 2286.
-struct Sixteen(u64);
-
-impl fmt::Display for Sixteen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 < 1_000_000_000_000_000 {
-            write!(f, "{:016}", self.0)
-        } else {
-            self.0.fmt(f)
-        }
-    }
-}
-
-/// How to publish, and where the key's prefix ends, behind which `~c` makes it a channel.
-struct Publishing<'p>(&'p str, usize);
-
-impl fmt::Display for Publishing<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self("", _) => Ok(()),
-            Self(publish, prefix) => write!(f, "{publish}{prefix}"),
-        }
-    }
-}
-
-/// Whether there is a command of Redis that does what an operation does to a lock's only hold if no client waits and
-/// there is nothing else to record.
-pub(super) fn has_plain(kind: LockKind, op: &Op) -> bool {
-    match (kind, op) {
-        (
-            LockKind::Rw,
-            Op::Release {
-                lease,
-                stray: Stray::None,
-                ..
-            },
-        ) => forget_after(*lease).is_none(),
-        (LockKind::Mutex, Op::Acquire { .. }) => true,
-        _ => false,
-    }
-}
-
-/// That command, for a release, or to acquire a mutex; it is a fraction of the work of a script. The answer 0, or none, says
-/// that it has found something else, which is for the script to judge.
+/// The command of Redis that does what a release does to a lock's only hold, or what acquires a mutex, if no client waits and there
+/// is nothing else to record. The answer 0, or none, says that it has found something else, which is for the script to judge.
 #[must_use]
 pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
-    if !has_plain(key.kind(), op) {
-        return None;
-    }
-    let mut cmd = Cmd::with_capacity(6, key.as_str().len() + 80);
-    match op {
-        Op::Release { hold, .. } => {
-            cmd.write_arg(b"HDEL");
-            cmd.write_arg(key.as_str().as_bytes());
-            cmd.write_arg_fmt(format_args!("={hold}"));
-        }
-        Op::Acquire { hold, lease, .. } => {
-            cmd.write_arg(b"SET");
-            cmd.write_arg(key.as_str().as_bytes());
-            cmd.write_arg_fmt(hold);
-            cmd.write_arg(b"NX");
-            cmd.write_arg(b"PX");
-            cmd.write_arg_fmt(millis(*lease));
-        }
-        _ => return None,
-    }
-    Some(cmd)
+    let dialect = dialect(key.kind());
+    dialect.has_plain(op).then(|| dialect.plain(key, op))?
 }

@@ -2,15 +2,19 @@
 //! room makes commands or looks into answers; all rooms may call it, and carry both unread. It imports none of the
 //! other rooms but that of addresses, and knows neither connections nor settings.
 //!
-//! `encode.rs` and `decode.rs` are the operations and their replies, `refusal.rs` reads `MOVED` and its like. What the
+//! `encode.rs` and `decode.rs` are the operations and their replies, `rw.rs` and `mutex.rs` what differs between the kinds of locks, `refusal.rs` reads `MOVED` and its like. What the
 //! scripts do is in `../lua`: one file for each operation on a read/write lock, in `lua/mutex` one for each on a mutex, and in
 //! `lua/common` what they share: the record, the holds, the line and its order.
 
+mod arguments;
 mod decode;
+mod dialect;
 mod encode;
+mod mutex;
 mod operating;
 mod pubsub;
 mod refusal;
+mod rw;
 mod script;
 mod server;
 mod view;

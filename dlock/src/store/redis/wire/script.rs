@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
+use super::dialect::dialect;
 use crate::kind::LockKind;
-use crate::protocol::{Op, Stray};
+use crate::protocol::Op;
 
 /// The scripts, one per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,14 +77,7 @@ impl Script {
     /// else to record; 0 says that it has done nothing.
     #[must_use]
     pub fn brief(kind: LockKind, op: &Op) -> Option<Self> {
-        let is_plain = matches!(
-            op,
-            Op::Release {
-                stray: Stray::None,
-                ..
-            }
-        );
-        (kind == LockKind::Mutex && is_plain).then_some(Self::MutexUnlock)
+        dialect(kind).brief(op)
     }
 
     /// Whether it is one that may be [tried first](Self::brief).
@@ -97,26 +91,7 @@ impl Script {
     /// For a mutex that is yielded: no client asks for that, as it is released instead.
     #[must_use]
     pub fn of(kind: LockKind, op: &Op) -> Self {
-        if kind.is_mutex() {
-            return match op {
-                Op::Acquire { .. } => Self::MutexAcquire,
-                Op::Release { .. } => Self::MutexRelease,
-                Op::Renew { .. } => Self::MutexRenew,
-                Op::Abandon { .. } => Self::MutexAbandon,
-                Op::Raise { .. } => Self::MutexRaise,
-                Op::Yield { .. } => unreachable!("a mutex is given back instead"),
-                Op::Inspect => Self::MutexInspect,
-            };
-        }
-        match op {
-            Op::Acquire { .. } => Self::Acquire,
-            Op::Release { .. } => Self::Release,
-            Op::Renew { .. } => Self::Renew,
-            Op::Abandon { .. } => Self::Abandon,
-            Op::Yield { .. } => Self::Yield,
-            Op::Raise { .. } => Self::Raise,
-            Op::Inspect => Self::Inspect,
-        }
+        dialect(kind).script(op)
     }
 }
 

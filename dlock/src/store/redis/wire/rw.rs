@@ -1,0 +1,100 @@
+//! Read/write locks as commands.
+
+use redis::{Cmd, RedisWrite};
+
+use super::arguments::{GRACE_MILLIS, Terms, millis};
+use super::dialect::Dialect;
+use super::script::Script;
+use crate::key::LockKey;
+use crate::mode::LockMode;
+use crate::protocol::{Op, Stray, forget_after};
+
+/// A read/write lock: a hash, and scripts that know its line.
+pub(super) struct Rw;
+
+impl Dialect for Rw {
+    fn script(&self, op: &Op) -> Script {
+        match op {
+            Op::Acquire { .. } => Script::Acquire,
+            Op::Release { .. } => Script::Release,
+            Op::Renew { .. } => Script::Renew,
+            Op::Abandon { .. } => Script::Abandon,
+            Op::Yield { .. } => Script::Yield,
+            Op::Raise { .. } => Script::Raise,
+            Op::Inspect => Script::Inspect,
+        }
+    }
+
+    fn brief(&self, _: &Op) -> Option<Script> {
+        None
+    }
+
+    fn has_plain(&self, op: &Op) -> bool {
+        matches!(op, Op::Release { lease, stray: Stray::None, .. } if forget_after(*lease).is_none())
+    }
+
+    fn plain(&self, key: &LockKey, op: &Op) -> Option<Cmd> {
+        let Op::Release { hold, .. } = op else {
+            return None;
+        };
+        let mut cmd = Cmd::with_capacity(3, key.as_str().len() + 80);
+        cmd.write_arg(b"HDEL");
+        cmd.write_arg(key.as_str().as_bytes());
+        cmd.write_arg_fmt(format_args!("={hold}"));
+        Some(cmd)
+    }
+
+    fn arguments(&self, cmd: &mut Cmd, op: &Op, terms: &Terms<'_>) {
+        match op {
+            Op::Acquire {
+                hold,
+                mode,
+                lease,
+                owner,
+                place,
+            } => {
+                let lease = millis(*lease);
+                let kept = lease + GRACE_MILLIS;
+                cmd.write_arg_fmt(format_args!("={hold}"));
+                // One argument less for the most frequent request.
+                let brief = *mode == LockMode::Write && owner.is_none();
+                if brief {
+                    cmd.write_arg_fmt(kept);
+                } else {
+                    let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
+                    cmd.write_arg_fmt(format_args!("{mode} {lease}000 0 {owner}"));
+                }
+                terms.place(cmd, *place);
+                if !brief {
+                    cmd.write_arg_fmt(kept);
+                }
+            }
+            Op::Release { hold, lease, stray } => {
+                cmd.write_arg_fmt(hold);
+                match forget_after(*lease) {
+                    Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
+                    None => cmd.write_arg(b""),
+                }
+                cmd.write_arg_fmt(terms.buried_until(*stray));
+                cmd.write_arg_fmt(&terms.publishing);
+            }
+            Op::Renew {
+                hold,
+                lease,
+                extent,
+            } => {
+                cmd.write_arg_fmt(hold);
+                cmd.write_arg_fmt(millis(*lease) + GRACE_MILLIS);
+                terms.extent(cmd, *extent);
+            }
+            op => terms.other(cmd, op),
+        }
+    }
+}
+
+fn letter(mode: LockMode) -> char {
+    match mode {
+        LockMode::Read => 'r',
+        LockMode::Write => 'w',
+    }
+}
