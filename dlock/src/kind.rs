@@ -61,7 +61,7 @@ pub(crate) struct Features {
     /// Whether a process may go on with its hold after a slice, as no other client waits (`yield`). Otherwise it releases, so
     /// that programs that poll find the lock free now and then.
     pub(crate) yields: bool,
-    /// Whether the first request depends on whether other clients were seen waiting.
+    /// Whether answers tell that other clients wait, which the next first request heeds, and none is known to wait otherwise.
     pub(crate) remembers_waiters: bool,
 }
 

@@ -40,6 +40,8 @@ pub struct ClientBuilder {
     pub(super) config: Config,
     /// Why the environment could not be read.
     pub(super) unreadable: Option<String>,
+    /// Whether the default URL does not do, as settings are from the environment.
+    pub(super) asks_for_servers: bool,
 }
 
 impl ClientBuilder {
@@ -50,6 +52,7 @@ impl ClientBuilder {
             name: None,
             config: Config::default(),
             unreadable: None,
+            asks_for_servers: false,
         }
     }
 
@@ -221,6 +224,12 @@ impl ClientBuilder {
                 return Err(Error::new(
                     ErrorKind::InvalidConfig,
                     "the builder has both a `url` and a `quorum`; leave one out",
+                ));
+            }
+            (None, None) if self.asks_for_servers => {
+                return Err(Error::new(
+                    ErrorKind::InvalidConfig,
+                    "the variable DLOCK_URL is absent, and the builder has no `url` or `quorum`; set one of them",
                 ));
             }
             (url, None) => {

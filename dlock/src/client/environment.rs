@@ -26,6 +26,10 @@ impl ClientBuilder {
     /// Takes settings from the environment of the process. A variable that is absent leaves its setting as it is, and a setter that is
     /// called later replaces it. [`build`](Self::build) fails if a value is empty or cannot be read, and names the variable.
     ///
+    /// The URLs of `DLOCK_URL` may replace the builder's one URL by another, but not one URL by a quorum, nor the reverse.
+    /// `build` also fails if neither the environment nor the builder says where the locks are: on `memory://`, the default of a
+    /// builder, a service would exclude no other process.
+    ///
     /// | variable | setting | example |
     /// |---|---|---|
     /// | `DLOCK_URL` | [`url`](Self::url), or [`quorum`](Self::quorum) if it has several URLs with spaces between them | `redis://10.0.0.1:6379` |
@@ -45,9 +49,12 @@ impl ClientBuilder {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), dlock::Error> {
-    /// // In production DLOCK_URL names the servers. On a laptop it is absent.
-    /// let client = dlock::Client::builder().url("memory://").from_env().build().await?;
-    /// # client.shutdown().await?;
+    /// # if std::env::var_os("DLOCK_URL").is_none() {
+    /// #     assert!(dlock::Client::builder().from_env().build().await.is_err());
+    /// #     return Ok(());
+    /// # }
+    /// // DLOCK_URL is redis://10.0.0.1:6379 in production, and memory:// on a laptop.
+    /// let client = dlock::Client::builder().from_env().build().await?;
     /// # Ok(())
     /// # }
     /// ```
@@ -60,16 +67,13 @@ impl ClientBuilder {
         if let Err(why) = self.take(&Variables(&variable)) {
             self.unreadable = Some(why);
         }
+        self.asks_for_servers = true;
         self
     }
 
     fn take(&mut self, variables: &Variables<'_>) -> Result<(), String> {
         if let Some(urls) = variables.text(URL)? {
-            let urls: Vec<_> = urls.split_whitespace().map(str::to_owned).collect();
-            (self.url, self.quorum) = match &urls[..] {
-                [url] => (Some(url.clone()), None),
-                _ => (None, Some(urls)),
-            };
+            self.take_urls(urls.split_whitespace().map(str::to_owned).collect())?;
         }
         self.name = variables.text(CLIENT_NAME)?.or(self.name.take());
         let Config {
@@ -105,17 +109,43 @@ impl ClientBuilder {
                 ));
             }
         }
-        let hosts = variables.text(TRUSTED_HOSTS)?;
-        set(
-            &mut trust.hosts,
-            hosts.map(|hosts| {
-                hosts
-                    .split(',')
-                    .map(|host| host.trim().to_owned())
-                    .collect()
-            }),
-        );
+        if let Some(hosts) = variables.text(TRUSTED_HOSTS)? {
+            let hosts: Vec<_> = hosts
+                .split(',')
+                .map(|host| host.trim().to_owned())
+                .collect();
+            if hosts.iter().any(String::is_empty) {
+                return Err(format!("the variable {TRUSTED_HOSTS} has an empty host"));
+            }
+            trust.hosts = hosts;
+        }
         Ok(())
+    }
+
+    /// A process that takes one server where others take a quorum, or the reverse, would exclude none of them.
+    fn take_urls(&mut self, urls: Vec<String>) -> Result<(), String> {
+        if !urls.iter().all(|url| url.contains("://")) {
+            // The text may be a part of a password.
+            return Err(format!(
+                "the variable {URL} has a part that is no URL; write a space in a password as %20"
+            ));
+        }
+        match &urls[..] {
+            [_] if self.quorum.is_some() => Err(format!(
+                "the variable {URL} has one URL, and the builder has a `quorum`; leave one out"
+            )),
+            [url] => {
+                self.url = Some(url.clone());
+                Ok(())
+            }
+            _ if self.url.is_some() => Err(format!(
+                "the variable {URL} has several URLs, which are a quorum, and the builder has a `url`; leave one out"
+            )),
+            _ => {
+                self.quorum = Some(urls);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -208,11 +238,39 @@ mod tests {
     }
 
     #[test]
-    fn several_urls_are_a_quorum_and_one_url_is_none() {
-        let builder = built(&[("DLOCK_URL", "redis://a redis://b  redis://c")]);
-        let urls = builder.quorum.expect("a quorum");
+    fn several_urls_are_a_quorum_and_do_not_replace_one_url_nor_the_reverse() {
+        let several = ("DLOCK_URL", "redis://a redis://b  redis://c");
+        let from = |builder: ClientBuilder, (_, value): (&str, &str)| {
+            let value = OsString::from(value);
+            builder.from_variables(|name| (name == "DLOCK_URL").then(|| value.clone()))
+        };
+        let urls = from(Client::builder(), several).quorum.expect("a quorum");
         assert_eq!(urls, ["redis://a", "redis://b", "redis://c"]);
-        assert_eq!(builder.url, None);
+        let text = refused(&[several]);
+        assert!(text.contains("several URLs"), "{text}");
+        let builder = from(Client::builder().quorum(urls), ("DLOCK_URL", "redis://a"));
+        let text = builder.unreadable.expect("refused");
+        assert!(text.contains("has one URL"), "{text}");
+    }
+
+    #[test]
+    fn a_password_with_a_space_is_refused_and_not_shown() {
+        for url in ["redis://:my secret pass@h", "redis://u:sec ret@h"] {
+            let builder = Client::builder()
+                .from_variables(|name| (name == "DLOCK_URL").then(|| OsString::from(url)));
+            let shown = format!("{builder:?} {:?}", builder.unreadable);
+            assert!(shown.contains("%20"), "{shown}");
+            assert!(!shown.contains("sec") && !shown.contains("my"), "{shown}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_service_whose_environment_names_no_servers_does_not_start() {
+        let builder = Client::builder().from_variables(|_| None);
+        let error = builder.build().await.expect_err("refused");
+        assert!(error.to_string().contains("DLOCK_URL is absent"), "{error}");
+        let builder = Client::builder().from_variables(|_| None);
+        builder.url("memory://").build().await.expect("named");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What may be said on the command line.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::hidden::parse_duration;
@@ -73,6 +74,24 @@ pub(crate) struct Common {
     /// What the keys of the locks start with, as in the services that use them
     #[arg(long, env = "DLOCK_PREFIX", global = true, default_value = "dlock")]
     pub(crate) prefix: String,
+    /// Hosts that a cluster may send dlock, and the password, to: 10.0.*,db.example
+    #[arg(
+        long,
+        env = "DLOCK_TRUSTED_HOSTS",
+        global = true,
+        value_delimiter = ',',
+        value_name = "HOSTS"
+    )]
+    pub(crate) trusted_hosts: Vec<String>,
+    /// Authorities of your own for rediss://, a PEM file
+    #[arg(long, env = "DLOCK_TLS_CA_FILE", global = true, value_name = "FILE")]
+    pub(crate) tls_ca_file: Option<PathBuf>,
+    /// This client's certificate for rediss://, a PEM file
+    #[arg(long, env = "DLOCK_TLS_CERT_FILE", global = true, value_name = "FILE")]
+    pub(crate) tls_cert_file: Option<PathBuf>,
+    /// The key of that certificate, a PEM file
+    #[arg(long, env = "DLOCK_TLS_KEY_FILE", global = true, value_name = "FILE")]
+    pub(crate) tls_key_file: Option<PathBuf>,
     /// How long to try again while servers fail
     #[arg(long, value_name = "TIME", value_parser = parse_duration, global = true, default_value = "10s")]
     pub(crate) retry_for: Duration,

@@ -20,10 +20,32 @@ pub(crate) fn builder(common: &Common) -> Result<ClientBuilder, Failure> {
              name a server in --url or DLOCK_URL, such as redis://127.0.0.1:6379",
         ));
     }
-    let builder = match &common.url[..] {
+    if common.url.iter().any(|url| url.trim().is_empty()) {
+        return Err(Failure::new(
+            Exit::CONFIG,
+            "a URL is empty; name a server in --url or DLOCK_URL, or remove the variable",
+        ));
+    }
+    let mut builder = match &common.url[..] {
         [url] => Client::builder().url(url),
         urls => Client::builder().quorum(urls),
     };
+    if !common.trusted_hosts.is_empty() {
+        builder = builder.trusted_hosts(&common.trusted_hosts);
+    }
+    if let Some(file) = &common.tls_ca_file {
+        builder = builder.tls_ca_file(file);
+    }
+    match (&common.tls_cert_file, &common.tls_key_file) {
+        (Some(certificate), Some(key)) => builder = builder.tls_client_files(certificate, key),
+        (None, None) => {}
+        _ => {
+            return Err(Failure::new(
+                Exit::CONFIG,
+                "a certificate and its key are two files; name both or none",
+            ));
+        }
+    }
     let builder = builder.prefix(&common.prefix).retry_for(common.retry_for);
     // A short patience means short answers too.
     let one = Duration::from_secs(1);

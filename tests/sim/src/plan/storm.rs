@@ -18,6 +18,9 @@ const LONGEST: Nanos = 3 * SECOND;
 /// However few wait, a script does not take longer.
 const LONGEST_SCRIPT: Nanos = 3 * MS;
 
+/// How many acquires of a client are under way at first.
+const AT_ONCE: usize = 32;
+
 /// For how long servers are looked at when all is well.
 pub(crate) const WINDOW: Nanos = SECOND;
 
@@ -56,13 +59,15 @@ impl Plan {
         let renewals = self.setup.locks as u64 * 3_000 * SECOND / lease;
         let scripts = (waiters as u64 * AT_REST + renewals) / self.setup.masters.max(1) as u64;
         let at_rest = random.one(&weights::BUSY_AT_REST);
-        if self.setup.demands.grants[0] == 0 {
-            self.setup.demands.at_rest = Some(at_rest);
-        }
-        let at_once = (waiters + self.setup.locks) / self.setup.masters.max(1);
+        let asking = waiters.min(self.processes.len() * AT_ONCE);
+        let at_once = (asking + self.setup.locks) / self.setup.masters.max(1);
         let script = (u64::from(at_rest) * SECOND / scripts.max(1))
             .min(longest_turn(&model) / at_once as u64)
             .min(LONGEST_SCRIPT);
+        if self.setup.demands.grants[0] == 0 {
+            let busy = u32::try_from(script * scripts / SECOND).unwrap_or(at_rest);
+            self.setup.demands.at_rest = Some(busy);
+        }
         self.setup.service = Service {
             script,
             command: script / 4,
@@ -168,7 +173,7 @@ impl Plan {
     }
 }
 
-/// How long a turn of a server may take in which every waiter asks for the first time, which no client can avoid. A renewal is sent
+/// How long a turn of a server may take in which all clients ask for the first time, which they cannot avoid. A renewal is sent
 /// after a third of the lease, and waits at worst for the turn under way and for its own: by then five sixths of the lease are
 /// over, and the answer has to be there before the response timeout.
 fn longest_turn(process: &ProcessPlan) -> Nanos {

@@ -2,7 +2,7 @@
 
 use dlock_tests::{RedisServer, ServerOptions};
 
-use crate::tool::{Tool, say};
+use crate::tool::{Tool, say, say_in};
 
 #[tokio::test]
 async fn mistakes_on_the_command_line_are_told_apart_from_everything_else() {
@@ -92,6 +92,24 @@ async fn refused_names_and_settings_are_code_78() {
     }
     let said = say(&["--url", "http://x", "list"]).await;
     assert_eq!(said.code, 78, "{said:?}");
+}
+
+#[tokio::test]
+async fn variables_that_protect_a_password_are_heeded_and_an_empty_url_is_refused() {
+    let tool = Tool::on_cluster().await;
+    let list = tool.arguments(&["list"]);
+    let said = say_in(&[("DLOCK_TRUSTED_HOSTS", "127.0.0.1")], &list).await;
+    assert_eq!(said.code, 0, "{said:?}");
+    for (name, value, list) in [
+        ("DLOCK_URL", "", &["list"][..]),
+        ("DLOCK_TRUSTED_HOSTS", "", &list),
+        ("DLOCK_TLS_CA_FILE", "no-such-file.pem", &list),
+        ("DLOCK_TLS_CERT_FILE", "only.pem", &list),
+    ] {
+        let said = say_in(&[(name, value)], list).await;
+        assert_eq!(said.code, 78, "{name}: {said:?}");
+        assert!(!said.err.is_empty(), "{name}");
+    }
 }
 
 #[tokio::test]

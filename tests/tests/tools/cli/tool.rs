@@ -97,8 +97,14 @@ impl Tool {
 
 /// Runs the tool with nothing but these arguments.
 pub(crate) async fn say(arguments: &[&str]) -> Said {
+    say_in(&[], arguments).await
+}
+
+/// The same in an environment that has these variables in addition.
+pub(crate) async fn say_in(variables: &[(&str, &str)], arguments: &[&str]) -> Said {
     let output = Command::new(dlock_tool())
         .args(arguments)
+        .envs(variables.iter().copied())
         .stdin(std::process::Stdio::null())
         .output()
         .await

@@ -26,13 +26,14 @@ pub(crate) fn exported() -> BTreeSet<String> {
 }
 
 /// The names that a line declares: `pub mod a;`, `pub use b::c;`, `pub use d::{E, f};`.
+///
+/// # Panics
+/// If it declares an item in another way, which the table could not be compared with.
 pub(crate) fn names(line: &str) -> Vec<String> {
-    let Some(path) = line
-        .strip_prefix("pub mod ")
-        .or_else(|| line.strip_prefix("pub use "))
-    else {
-        return Vec::new();
-    };
+    let path = ["pub mod ", "pub use "].map(|word| line.strip_prefix(word));
+    let path = path.into_iter().flatten().next();
+    let path = path.filter(|_| line.ends_with([';', '}']));
+    let path = path.unwrap_or_else(|| panic!("`{line}` is no whole `pub mod` or `pub use`"));
     let last = path
         .trim_end_matches(';')
         .rsplit("::")

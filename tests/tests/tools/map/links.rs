@@ -26,8 +26,8 @@ pub(crate) const NAMING: [&str; 6] = [
 ];
 const FOLDERS: [&str; 3] = ["..", "../dlock/src", "tests"];
 
-/// The files and folders that a page links to.
-pub(crate) fn links(page: &str) -> Vec<PathBuf> {
+/// The files and folders that a page links to, and the heading in the file if the link names one.
+pub(crate) fn links(page: &str) -> Vec<(PathBuf, Option<String>)> {
     let page = Path::new(PACKAGE).join(page);
     let text = std::fs::read_to_string(&page).expect("the page is there");
     let folder = page.parent().expect("a page is in a folder");
@@ -35,8 +35,27 @@ pub(crate) fn links(page: &str) -> Vec<PathBuf> {
         .skip(1)
         .filter_map(|rest| rest.split(')').next())
         .filter(|link| !link.contains("://"))
-        .map(|link| folder.join(link))
+        .map(|link| match link.split_once('#') {
+            Some((file, heading)) => (folder.join(file), Some(heading.to_owned())),
+            None => (folder.join(link), None),
+        })
         .collect()
+}
+
+/// Whether a page has a heading that the link `#anchor` leads to.
+pub(crate) fn has_heading(page: &Path, anchor: &str) -> bool {
+    let text = std::fs::read_to_string(page).unwrap_or_default();
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings.map(anchor_of).any(|found| found == anchor)
+}
+
+/// As GitHub and rustdoc make it: small letters, digits, and `-` for spaces.
+fn anchor_of(heading: &str) -> String {
+    let title = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = title
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// What looks like a path in the code of a page: it has a slash, and nothing that paths here do not have.

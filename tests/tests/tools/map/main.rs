@@ -15,7 +15,7 @@ use self::{
     files::{PACKAGE, programs},
     guarantees::{guarantees, map},
     judges::{judges, mutants},
-    links::{NAMING, PAGES, exists, links, paths},
+    links::{NAMING, PAGES, exists, has_heading, links, paths},
 };
 
 #[test]
@@ -96,8 +96,12 @@ fn every_link_leads_somewhere() {
     for page in PAGES {
         let links = links(page);
         assert!(!links.is_empty(), "{page} has links");
-        for link in links {
+        for (link, heading) in links {
             assert!(link.exists(), "{page}: {}", link.display());
+            if let Some(heading) = heading {
+                let place = format!("{}#{heading}", link.display());
+                assert!(has_heading(&link, &heading), "{page}: {place}");
+            }
         }
     }
 }

@@ -116,10 +116,12 @@ const INCLUDE: &str = "-- include: ";
 /// The files that a line of a script includes, if it is a line that does.
 fn included(line: &str) -> Option<impl Iterator<Item = &'static str>> {
     let names = line.strip_prefix(INCLUDE)?.split(' ');
-    Some(names.filter_map(|name| {
+    Some(names.map(|name| {
         let file = COMMON.iter().find(|(known, _)| *known == name);
-        debug_assert!(file.is_some(), "no common file is called {name}");
-        file.map(|(_, text)| *text)
+        file.map_or_else(
+            || unreachable!("no common file is called `{name}`"),
+            |(_, text)| *text,
+        )
     }))
 }
 
@@ -197,6 +199,8 @@ fn own_text(script: Script) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{COMMON, Script, included, own_text, source};
 
     /// Every line that is more than a comment, with the comment behind it.
@@ -229,27 +233,65 @@ mod tests {
         }
     }
 
+    /// What a line of a common file defines for those behind it: `local function a(..)`, `local b, c = ..`.
+    fn defined(line: &str) -> Vec<&str> {
+        let Some(rest) = line.strip_prefix("local ") else {
+            return Vec::new();
+        };
+        match rest.strip_prefix("function ") {
+            Some(function) => function.split('(').take(1).collect(),
+            None => {
+                let names = rest.split(" = ").next().unwrap_or(rest);
+                names.split(", ").collect()
+            }
+        }
+    }
+
+    /// The first line that uses a name: as a word that is no field, outside of strings.
+    fn first_use<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        text.lines().find(|line| {
+            line.match_indices(name).any(|(at, _)| {
+                let (before, behind) = (&line[..at], &line[at + name.len()..]);
+                let in_string = before.matches('\'').count() % 2 == 1;
+                let is_part =
+                    before.ends_with(|c| is_word(c) || c == '.') || behind.starts_with(is_word);
+                !in_string && !is_part
+            })
+        })
+    }
+
+    /// A script that fails in the middle has perhaps written already.
     #[test]
-    fn a_script_includes_every_common_function_before_it_calls_it() {
+    fn a_script_has_every_common_name_before_it_uses_it() {
         let shared = COMMON.into_iter().flat_map(|(_, text)| text.lines());
-        let functions: Vec<_> = shared
-            .filter_map(|line| line.strip_prefix("local function ")?.split('(').next())
-            .collect();
+        let names: BTreeSet<_> = shared.flat_map(defined).collect();
+        assert!(names.len() > 60, "only {} are found", names.len());
         for script in Script::ALL {
-            let text = source(script);
-            for function in &functions {
-                let definition = format!("local function {function}(");
-                let begin = text.find(&definition);
-                let call = text
-                    .match_indices(&format!("{function}("))
-                    .map(|(at, _)| at)
-                    .find(|at| {
-                        let before = &text[..*at];
-                        let in_a_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-                        !before.ends_with(in_a_word) && !before.ends_with("function ")
-                    });
-                let is_defined = call.is_none_or(|call| begin.is_some_and(|begin| begin < call));
-                assert!(is_defined, "{script:?} calls {function}");
+            for name in &names {
+                let first = first_use(source(script), name);
+                // `local name`, `function f(name)`, `for name in`, and the field `{ name = .. }`.
+                let defines = |line: &str| {
+                    let before = line.split(name).next().unwrap_or("");
+                    ["local ", "function", "for ", "{"]
+                        .iter()
+                        .any(|word| before.contains(word))
+                };
+                assert!(
+                    first.is_none_or(defines),
+                    "{script:?} uses {name}: {first:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_includes_begins_the_line_and_nothing_else_does() {
+        for script in Script::ALL {
+            let looks =
+                |line: &&str| line.trim_start().starts_with("--") && line.contains("include:");
+            for line in own_text(script).lines().filter(looks) {
+                assert!(included(line).is_some(), "{script:?}: {line}");
             }
         }
     }
