@@ -209,6 +209,12 @@ impl ClientBuilder {
         if let Some(why) = self.unreadable {
             return Err(Error::new(ErrorKind::InvalidConfig, why));
         }
+        if self.asks_for_servers && self.url.is_none() && self.quorum.is_none() {
+            return Err(Error::new(
+                ErrorKind::InvalidConfig,
+                "the variable DLOCK_URL is absent, and the builder has no `url` or `quorum`; set one of them",
+            ));
+        }
         self.config.check()?;
         tasks::start().map_err(|error| Error::no_thread(&error))?;
         let name = self.name.unwrap_or_else(name_and_pid);
@@ -224,12 +230,6 @@ impl ClientBuilder {
                 return Err(Error::new(
                     ErrorKind::InvalidConfig,
                     "the builder has both a `url` and a `quorum`; leave one out",
-                ));
-            }
-            (None, None) if self.asks_for_servers => {
-                return Err(Error::new(
-                    ErrorKind::InvalidConfig,
-                    "the variable DLOCK_URL is absent, and the builder has no `url` or `quorum`; set one of them",
                 ));
             }
             (url, None) => {

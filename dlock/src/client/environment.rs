@@ -269,8 +269,6 @@ mod tests {
         let builder = Client::builder().from_variables(|_| None);
         let error = builder.build().await.expect_err("refused");
         assert!(error.to_string().contains("DLOCK_URL is absent"), "{error}");
-        let builder = Client::builder().from_variables(|_| None);
-        builder.url("memory://").build().await.expect("named");
     }
 
     #[test]

@@ -28,9 +28,8 @@ pub(crate) enum Start {
 /// The moment at which this client must stop relying on a hold. Moved by acknowledged renewals only.
 #[derive(Debug)]
 pub(super) struct Deadline {
-    lease: Duration,
-    /// How long it lasts until it is renewed.
-    first: Duration,
+    /// How long it lasts until it is renewed, in ms.
+    first: u32,
     /// Boot clock, ns.
     at: AtomicU64,
     /// Passed on by another holder, and not renewed since: it lasts for a waiter's lease only.
@@ -45,8 +44,7 @@ impl Deadline {
         };
         let at = safe_deadline(sent_at, first);
         Self {
-            lease,
-            first,
+            first: u32::try_from(first.as_millis()).unwrap_or(u32::MAX),
             at: AtomicU64::new(at.as_nanos()),
             provisional: AtomicBool::new(provisional),
         }
@@ -61,18 +59,18 @@ impl Deadline {
     }
 
     /// A request that left at `sent_at` was acknowledged: the lease counts from there.
-    pub(super) fn extend(&self, sent_at: BootInstant) {
-        let at = safe_deadline(sent_at, self.lease);
+    pub(super) fn extend(&self, sent_at: BootInstant, lease: Duration) {
+        let at = safe_deadline(sent_at, lease);
         self.at.fetch_max(at.as_nanos(), Ordering::AcqRel);
         self.provisional.store(false, Ordering::Release);
     }
 
     /// Whether enough is left to pass the hold on: renewals keep a lease above two thirds.
-    pub(super) fn is_ample(&self, now: BootInstant) -> bool {
+    pub(super) fn is_ample(&self, now: BootInstant, lease: Duration) -> bool {
         let span = if self.is_provisional() {
-            self.first
+            Duration::from_millis(self.first.into())
         } else {
-            self.lease
+            lease
         };
         self.at().since(now) > span / 3
     }

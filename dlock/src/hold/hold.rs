@@ -8,7 +8,6 @@ use tokio::sync::Notify;
 
 use super::deadline::Fate;
 use super::deadline::{Deadline, Start};
-use super::renewal::Way;
 use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
@@ -16,7 +15,6 @@ use crate::kind::LockKind;
 use crate::metrics::LockMetrics;
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, Stray};
-use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
 use crate::{random, trace};
@@ -45,7 +43,8 @@ pub(crate) struct Hold {
     pub(crate) granted_at: BootInstant,
     pub(crate) metrics: Arc<LockMetrics>,
     deadline: Deadline,
-    longest: Duration,
+    /// In ms, rounded up.
+    longest: u32,
     /// Boot clock, ns: when the hold has been renewed for long enough.
     give_up_at: AtomicU64,
     tokens: Tokens,
@@ -58,8 +57,8 @@ pub(crate) struct Hold {
     used: AtomicBool,
     /// Until when a copy of the acquire may still arrive.
     stray_until: Option<BootInstant>,
-    /// On which way a renewal is now, if one is.
-    pub(super) renewing: Mutex<Option<Way>>,
+    /// The number of the connection on which a renewal is under way; 0 if there is none.
+    pub(super) renewing: AtomicU64,
     /// The hold's place in the renewal queue; guarded by that queue's lock.
     pub(super) renewal_due: AtomicU64,
 }
@@ -78,7 +77,7 @@ impl Hold {
             granted_at: BootInstant::now(),
             metrics,
             deadline: Deadline::new(granted.start, terms.lease),
-            longest: granted.longest,
+            longest: u32::try_from(granted.longest.as_micros().div_ceil(1000)).unwrap_or(u32::MAX),
             give_up_at: AtomicU64::new(u64::MAX),
             tokens: Tokens::new(granted.token),
             fate: Fate::default(),
@@ -86,7 +85,7 @@ impl Hold {
             yielding: AtomicBool::new(false),
             used: AtomicBool::new(false),
             stray_until: granted.stray_until,
-            renewing: Mutex::default(),
+            renewing: AtomicU64::new(0),
             renewal_due: AtomicU64::new(0),
         };
         hold.restart_max_hold(hold.granted_at);
@@ -128,7 +127,7 @@ impl Hold {
 
     /// For how long from now the server may keep it, unless it is released.
     pub(super) fn longest(&self) -> Duration {
-        self.longest
+        Duration::from_millis(self.longest.into())
     }
 
     pub(super) fn is_provisional(&self) -> bool {
@@ -175,14 +174,14 @@ impl Hold {
     pub(crate) fn extend(&self, sent_at: BootInstant) -> bool {
         let in_time = self.loss().is_none();
         if in_time {
-            self.deadline.extend(sent_at);
+            self.deadline.extend(sent_at, self.terms.lease);
         }
         in_time
     }
 
     /// Whether it is worth joining or passing on.
     pub(crate) fn is_healthy(&self, now: BootInstant) -> bool {
-        self.is_live() && self.deadline.is_ample(now)
+        self.is_live() && self.deadline.is_ample(now, self.terms.lease)
     }
 
     /// When to renew: after a third of the lease, less up to a fifth of that, so that holds

@@ -113,6 +113,16 @@ pub(crate) mod atomic {
             self.0.swap(value, order)
         }
 
+        pub(crate) fn compare_exchange(
+            &self,
+            current: u64,
+            new: u64,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<u64, u64> {
+            self.0.compare_exchange(current, new, success, failure)
+        }
+
         pub(crate) fn fetch_add(&self, by: u64, order: Ordering) -> u64 {
             if TORN.get() {
                 return self.torn(|found| found + by);

@@ -4,4 +4,3 @@ mod renewals;
 mod task;
 
 pub(super) use renewals::Renewals;
-pub(super) use task::Way;

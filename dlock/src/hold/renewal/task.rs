@@ -86,11 +86,7 @@ fn dispatch(renewals: &Arc<Renewals>, store: &Arc<Store>, due: Vec<Arc<Hold>>, n
     for (node, mut holds) in by_node {
         // With very many, the last ones are sent a while later.
         holds.sort_by_cached_key(|hold| hold.deadline());
-        let way = Way {
-            node,
-            connection: store.way_to(node),
-        };
-        let sending = Sending::begin(way, holds);
+        let sending = Sending::begin(node, store.way_to(node), holds);
         if !sending.holds.is_empty() {
             tasks::spawn(renew(Arc::clone(renewals), Arc::clone(store), sending));
         }
@@ -181,40 +177,42 @@ fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) 
     }
 }
 
-/// Where a renewal has gone, and by which connection: another that followed on the same one would only arrive behind it. In a
-/// quorum there is not one connection, and each try may fare better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::hold) struct Way {
-    pub(super) node: NodeId,
-    pub(super) connection: Option<u64>,
-}
+/// Stands for the connection of a renewal where there is not one: in a quorum, for example, where each try may fare better.
+const NOT_ONE: u64 = u64::MAX;
 
-/// Renewals that have gone the same way. Whatever ends them, others may follow.
+/// Renewals that have gone on one connection: another that followed on the same would only arrive behind them. Whatever ends
+/// them, others may follow.
 pub(super) struct Sending {
-    way: Way,
+    node: NodeId,
+    connection: u64,
     pub(super) holds: Vec<Arc<Hold>>,
 }
 
 impl Sending {
-    /// Keeps the holds that have no renewal on this way.
-    pub(super) fn begin(way: Way, mut holds: Vec<Arc<Hold>>) -> Self {
+    /// Keeps the holds that have no renewal on this connection.
+    pub(super) fn begin(node: NodeId, connection: Option<u64>, mut holds: Vec<Arc<Hold>>) -> Self {
+        let connection = connection.unwrap_or(NOT_ONE);
         holds.retain(|hold| {
-            let before = hold.renewing.lock().replace(way);
-            way.connection.is_none() || before != Some(way)
+            let before = hold.renewing.swap(connection, Ordering::AcqRel);
+            before != connection || connection == NOT_ONE
         });
-        Self { way, holds }
+        Self {
+            node,
+            connection,
+            holds,
+        }
     }
 
     pub(super) fn node(&self) -> NodeId {
-        self.way.node
+        self.node
     }
 
     /// A renewal has come to its end.
     pub(super) fn arrived(&self, hold: &Hold) {
-        let mut renewing = hold.renewing.lock();
-        if *renewing == Some(self.way) {
-            *renewing = None;
-        }
+        // Another connection has taken over if it is not this one's.
+        let _ =
+            hold.renewing
+                .compare_exchange(self.connection, 0, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 

@@ -82,11 +82,11 @@ impl RedisStore {
         self.servers.node_of(slot)
     }
 
-    /// The connection to a node there is now, by its number, which is 0 for none.
+    /// The connection to a node there is now, by a number that no other connection of this store has; never 0.
     pub(crate) fn way_to(&self, node: NodeId) -> u64 {
         let topology = self.servers.now();
         let serial = topology.by_id(node).and_then(|node| node.serial());
-        serial.unwrap_or(0)
+        node.connection(serial.unwrap_or(0))
     }
 
     /// When a waiter looks again that would usually do so after `usual`; `told`: a message wakes it as well. The waiters of

@@ -30,6 +30,11 @@ impl NodeId {
         Origin::of(self.0)
     }
 
+    /// Names a connection to this server within one store. Never 0.
+    pub(crate) fn connection(self, serial: u64) -> u64 {
+        ((u64::from(self.0) + 1) << 32) | (serial & u64::from(u32::MAX))
+    }
+
     /// Stands for no node at all.
     pub(crate) const NOBODY: Self = Self(u32::MAX);
 }
