@@ -61,7 +61,8 @@ pub(crate) struct Features {
     /// Whether a process may go on with its hold after a slice, as no other client waits (`yield`). Otherwise it releases, so
     /// that programs that poll find the lock free now and then.
     pub(crate) yields: bool,
-    /// Whether answers tell that other clients wait, which the next first request heeds, and none is known to wait otherwise.
+    /// Whether a client remembers from answers in which slots other clients wait. It acquires by a plain command only where it
+    /// knows that none does.
     pub(crate) remembers_waiters: bool,
 }
 
