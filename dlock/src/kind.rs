@@ -49,6 +49,10 @@ impl LockKind {
 /// What differs between the kinds of locks for all modules. How the operations on each are put into commands is in
 /// `store/redis/wire`.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a difference of its own"
+)]
 pub(crate) struct Features {
     name: &'static str,
     has_tokens: bool,

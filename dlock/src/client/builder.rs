@@ -255,7 +255,7 @@ impl fmt::Debug for ClientBuilder {
             .field("urls", &places)
             .field("name", &self.name)
             .field("config", &self.config)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

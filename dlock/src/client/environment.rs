@@ -50,20 +50,20 @@ impl ClientBuilder {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), dlock::Error> {
     /// # if std::env::var_os("DLOCK_URL").is_none() {
-    /// #     assert!(dlock::Client::builder().from_env().build().await.is_err());
+    /// #     assert!(dlock::Client::builder().settings_from_env().build().await.is_err());
     /// #     return Ok(());
     /// # }
     /// // DLOCK_URL is redis://10.0.0.1:6379 in production, and memory:// on a laptop.
-    /// let client = dlock::Client::builder().from_env().build().await?;
+    /// let client = dlock::Client::builder().settings_from_env().build().await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn from_env(self) -> Self {
-        self.from_variables(|name| std::env::var_os(name))
+    pub fn settings_from_env(self) -> Self {
+        self.settings_from(|name| std::env::var_os(name))
     }
 
     /// `variable` is the environment, or what a test has instead.
-    fn from_variables(mut self, variable: impl Fn(&str) -> Option<OsString>) -> Self {
+    fn settings_from(mut self, variable: impl Fn(&str) -> Option<OsString>) -> Self {
         if let Err(why) = self.take(&Variables(&variable)) {
             self.unreadable = Some(why);
         }
@@ -193,7 +193,7 @@ mod tests {
         let builder = Client::builder()
             .url("memory://before")
             .lease(Duration::from_secs(7));
-        builder.from_variables(|name| {
+        builder.settings_from(|name| {
             let variable = variables.iter().find(|(of, _)| *of == name);
             variable.map(|(_, value)| OsString::from(value))
         })
@@ -242,7 +242,7 @@ mod tests {
         let several = ("DLOCK_URL", "redis://a redis://b  redis://c");
         let from = |builder: ClientBuilder, (_, value): (&str, &str)| {
             let value = OsString::from(value);
-            builder.from_variables(|name| (name == "DLOCK_URL").then(|| value.clone()))
+            builder.settings_from(|name| (name == "DLOCK_URL").then(|| value.clone()))
         };
         let urls = from(Client::builder(), several).quorum.expect("a quorum");
         assert_eq!(urls, ["redis://a", "redis://b", "redis://c"]);
@@ -257,7 +257,7 @@ mod tests {
     fn a_password_with_a_space_is_refused_and_not_shown() {
         for url in ["redis://:my secret pass@h", "redis://u:sec ret@h"] {
             let builder = Client::builder()
-                .from_variables(|name| (name == "DLOCK_URL").then(|| OsString::from(url)));
+                .settings_from(|name| (name == "DLOCK_URL").then(|| OsString::from(url)));
             let shown = format!("{builder:?} {:?}", builder.unreadable);
             assert!(shown.contains("%20"), "{shown}");
             assert!(!shown.contains("sec") && !shown.contains("my"), "{shown}");
@@ -266,7 +266,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_service_whose_environment_names_no_servers_does_not_start() {
-        let builder = Client::builder().from_variables(|_| None);
+        let builder = Client::builder().settings_from(|_| None);
         let error = builder.build().await.expect_err("refused");
         assert!(error.to_string().contains("DLOCK_URL is absent"), "{error}");
     }

@@ -43,7 +43,9 @@ async fn run(clients: &[Client], locking: bool) -> Result<(u64, Option<FencingTo
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     // Two clients, as two processes would have: their tasks meet at the store.
-    let settings = Client::builder().url("memory://quickstart").from_env();
+    let settings = Client::builder()
+        .url("memory://quickstart")
+        .settings_from_env();
     let clients = [settings.clone().build().await?, settings.build().await?];
     let (lost_without, _) = run(&clients, false).await?;
     println!("without the lock: {DEPOSITS} deposits, {lost_without} lost");

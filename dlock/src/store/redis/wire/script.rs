@@ -238,13 +238,11 @@ mod tests {
         let Some(rest) = line.strip_prefix("local ") else {
             return Vec::new();
         };
-        match rest.strip_prefix("function ") {
-            Some(function) => function.split('(').take(1).collect(),
-            None => {
-                let names = rest.split(" = ").next().unwrap_or(rest);
-                names.split(", ").collect()
-            }
+        if let Some(function) = rest.strip_prefix("function ") {
+            return function.split('(').take(1).collect();
         }
+        let names = rest.split(" = ").next().unwrap_or(rest);
+        names.split(", ").collect()
     }
 
     /// The first line that uses a name: as a word that is no field, outside of strings.
