@@ -20,11 +20,19 @@ pub(crate) fn builder(common: &Common) -> Result<ClientBuilder, Failure> {
              name a server in --url or DLOCK_URL, such as redis://127.0.0.1:6379",
         ));
     }
-    if common.url.iter().any(|url| url.trim().is_empty()) {
-        return Err(Failure::new(
-            Exit::CONFIG,
-            "a URL is empty; name a server in --url or DLOCK_URL, or remove the variable",
-        ));
+    for (texts, what) in [
+        (&common.url, "--url (DLOCK_URL) has an empty URL"),
+        (
+            &common.trusted_hosts,
+            "--trusted-hosts (DLOCK_TRUSTED_HOSTS) has an empty host",
+        ),
+    ] {
+        if texts.iter().any(|text| text.trim().is_empty()) {
+            return Err(Failure::new(
+                Exit::CONFIG,
+                format!("{what}; give it a value, or remove the variable"),
+            ));
+        }
     }
     let mut builder = match &common.url[..] {
         [url] => Client::builder().url(url),

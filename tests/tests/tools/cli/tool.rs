@@ -100,7 +100,7 @@ pub(crate) async fn say(arguments: &[&str]) -> Said {
     say_in(&[], arguments).await
 }
 
-/// The same in an environment that has these variables in addition.
+/// Runs the tool with these arguments, and with these variables in addition to those of the tests.
 pub(crate) async fn say_in(variables: &[(&str, &str)], arguments: &[&str]) -> Said {
     let output = Command::new(dlock_tool())
         .args(arguments)
