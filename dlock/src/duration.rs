@@ -10,7 +10,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     read(text, "s")
 }
 
-/// The same, where a bare number is refused.
+/// Reads a duration that has a unit. A bare number is refused.
 pub(crate) fn parse_with_unit(text: &str) -> Result<Duration, String> {
     read(text, "")
 }

@@ -59,7 +59,7 @@ pub(crate) struct Features {
     /// What stands between the prefix and the name in the key of the lock's hash.
     pub(crate) separator: &'static str,
     /// What marks a name that has braces of its own, in that key.
-    pub(crate) has_braces: &'static str,
+    pub(crate) own_braces: &'static str,
     /// Whether the lock is a string that other programs know, with the hash beside it. Otherwise the hash is the lock.
     pub(crate) is_string: bool,
     /// Whether a process may go on with its hold after a slice, as no other client waits (`yield`). Otherwise it releases, so
@@ -74,7 +74,7 @@ const RW: Features = Features {
     name: "rw",
     has_tokens: true,
     separator: ":",
-    has_braces: "",
+    own_braces: "",
     is_string: false,
     yields: true,
     remembers_waiters: false,
@@ -85,7 +85,7 @@ const MUTEX: Features = Features {
     has_tokens: false,
     separator: "~m:",
     // The mutexes `a` and `{a}` are two, as their keys are; they share no hash.
-    has_braces: ":",
+    own_braces: ":",
     is_string: true,
     yields: false,
     remembers_waiters: true,

@@ -70,7 +70,7 @@ impl LockKey {
         record.push_str(if wrapped {
             "{"
         } else {
-            kind.features().has_braces
+            kind.features().own_braces
         });
         record.push_str(name);
         record.push_str(if wrapped { "}" } else { "" });
@@ -108,7 +108,7 @@ impl LockKey {
             .strip_prefix(prefix)?
             .strip_prefix(features.separator)?;
         let inner = tagged.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
-        let bare = || tagged.strip_prefix(features.has_braces).and_then(make);
+        let bare = || tagged.strip_prefix(features.own_braces).and_then(make);
         inner.and_then(make).or_else(bare)
     }
 
@@ -145,7 +145,7 @@ impl LockKey {
         if self.wrapped {
             &tagged[1..tagged.len() - 1]
         } else {
-            &tagged[self.kind.features().has_braces.len()..]
+            &tagged[self.kind.features().own_braces.len()..]
         }
     }
 

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::hidden::parse_duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+use crate::hidden::parse_duration;
 
 /// The variable of the environment that says where the locks live.
 pub(crate) const URL: &str = "DLOCK_URL";

@@ -3,10 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
-use crate::hidden::plain;
 use dlock::{Error, ErrorKind};
 use serde_json::json;
 
+use crate::hidden::plain;
 use crate::output::tell;
 
 /// A code of `sysexits.h`, or the command's.

@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal, Write as _};
 
-use crate::hidden::plain;
 use dlock::{HoldInfo, LockInfo};
 use serde_json::json;
 
@@ -10,6 +9,7 @@ use crate::args::{Common, ForceRelease};
 use crate::connect::connect;
 use crate::duration::short;
 use crate::exit::{Exit, Failure};
+use crate::hidden::plain;
 use crate::lock::{self, Lock};
 use crate::{output, who};
 

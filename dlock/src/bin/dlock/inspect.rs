@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal};
 
-use crate::hidden::plain;
 use dlock::{Client, ErrorKind, LockInfo, LockKind};
 use ratatui::crossterm::cursor::MoveTo;
 use ratatui::crossterm::queue;
@@ -14,6 +13,7 @@ use crate::args::{Common, Inspect};
 use crate::connect::connect;
 use crate::duration::short;
 use crate::exit::{Exit, Failure};
+use crate::hidden::plain;
 use crate::lock::{self, Lock};
 use crate::{json, output, table, who};
 

@@ -1,12 +1,12 @@
 //! `dlock list`.
 
-use crate::hidden::plain;
 use dlock::{Client, Error, LockInfo, LockKind};
 use tokio::task::JoinSet;
 
 use crate::args::Common;
 use crate::connect::connect;
 use crate::exit::{Exit, Failure};
+use crate::hidden::plain;
 use crate::lock::Lock;
 use crate::{json, output, table, who};
 

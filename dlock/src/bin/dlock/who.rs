@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::hidden::plain;
 use dlock::{HoldInfo, LockInfo, LockKind};
 
 use crate::duration::short;
+use crate::hidden::plain;
 
 /// The name of the client that an acquisition belongs to.
 pub(crate) fn name(id: &str) -> String {

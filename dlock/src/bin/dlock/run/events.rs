@@ -1,10 +1,10 @@
 //! Messages to the user while a command runs.
 
-use crate::hidden::plain;
 use dlock::{FencingToken, LockInfo, LockKind};
 use serde_json::{Value, json};
 
 use super::teller::Teller;
+use crate::hidden::plain;
 use crate::{json as locks, who};
 
 /// Tells what happens, on stderr: everything as JSON; as text only trouble, and that it waits.

@@ -9,12 +9,12 @@ mod view;
 use std::io::{self, IsTerminal};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::hidden::plain;
 use tokio::sync::watch;
 
 use crate::args::{Common, Top};
 use crate::connect::{connect, places};
 use crate::exit::{Exit, Failure};
+use crate::hidden::plain;
 use crate::{list, output};
 
 use model::Picture;

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::hidden::ScriptLoad;
 use dlock::{Client, Error, LockKind};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::model::{Load, Picture, Row};
 use super::rates::Changes;
+use crate::hidden::ScriptLoad;
 use crate::list::{self, Found};
 
 /// How many looks at the busiest locks there are between two walks over all keys.

@@ -22,11 +22,11 @@ pub(super) trait Dialect: Sync {
     /// nothing else to record; 0 says that it has done nothing.
     fn brief(&self, op: &Op) -> Option<Script>;
 
-    /// Whether a command of Redis does the same.
+    /// Whether a single command of Redis does the same as a brief script.
     fn has_plain(&self, op: &Op) -> bool;
 
-    /// That command; it is a fraction of the work of a script. The answer 0, or none, says that it has found something else,
-    /// which is for the script to judge.
+    /// The single command, if there is one; it is a fraction of the work of a script. The answer 0, or none, says that the command
+    /// has found something else, which is for the script to judge.
     fn plain(&self, key: &LockKey, op: &Op) -> Option<Cmd>;
 
     /// Appends the arguments of the script.

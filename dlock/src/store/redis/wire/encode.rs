@@ -163,6 +163,5 @@ fn name_keys(cmd: &mut Cmd, key: &LockKey, keys: Keys) {
 /// is nothing else to record. The answer 0, or none, says that it has found something else, which is for the script to judge.
 #[must_use]
 pub fn encode_plain(key: &LockKey, op: &Op) -> Option<Cmd> {
-    let dialect = dialect(key.kind());
-    dialect.has_plain(op).then(|| dialect.plain(key, op))?
+    dialect(key.kind()).plain(key, op)
 }

@@ -42,7 +42,7 @@ impl Dialect for Mutex {
     }
 
     fn plain(&self, key: &LockKey, op: &Op) -> Option<Cmd> {
-        let Op::Acquire { hold, lease, .. } = op else {
+        let (true, Op::Acquire { hold, lease, .. }) = (self.has_plain(op), op) else {
             return None;
         };
         let mut cmd = Cmd::with_capacity(6, key.as_str().len() + 80);

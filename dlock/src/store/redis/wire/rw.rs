@@ -34,7 +34,7 @@ impl Dialect for Rw {
     }
 
     fn plain(&self, key: &LockKey, op: &Op) -> Option<Cmd> {
-        let Op::Release { hold, .. } = op else {
+        let (true, Op::Release { hold, .. }) = (self.has_plain(op), op) else {
             return None;
         };
         let mut cmd = Cmd::with_capacity(3, key.as_str().len() + 80);

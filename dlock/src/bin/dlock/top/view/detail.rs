@@ -1,12 +1,12 @@
 //! One lock: its holders and waiters.
 
-use crate::hidden::plain;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use crate::duration::short;
+use crate::hidden::plain;
 use crate::top::model::Row;
 use crate::who;
 

@@ -5,7 +5,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::hidden::plain;
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Constraint, Layout};
@@ -14,6 +13,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, TableState};
 
 use super::model::Picture;
+use crate::hidden::plain;
 use crate::list::Found;
 
 /// What comes first.

@@ -1,6 +1,5 @@
 //! The locks.
 
-use crate::hidden::plain;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Rect};
 use ratatui::style::Modifier;
@@ -8,6 +7,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row, Table, TableState};
 
 use super::attention;
+use crate::hidden::plain;
 use crate::top::model;
 use crate::who;
 
