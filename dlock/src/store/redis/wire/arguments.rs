@@ -1,17 +1,18 @@
 //! Arguments of scripts that all kinds of locks write alike.
 
-use std::fmt;
+use std::io::Write;
 use std::time::Duration;
 
-use redis::{Cmd, RedisWrite};
+use redis::Cmd;
 
+use super::argument::{Argument, argument};
 use crate::protocol::{Extent, Op, PlaceTerms, Stray, whole_millis};
 
 /// How long a key outlives the latest deadline in it, rounded up.
 pub(super) const GRACE_MILLIS: u64 = 1001;
 
 /// How many holds, and how many waiters, an inspection lists.
-const LISTED: u32 = 100;
+const LISTED: u64 = 100;
 
 /// How a request wakes waiters, and until when it, or a duplicate of the acquire that it ends, may take effect.
 pub(super) struct Terms<'p> {
@@ -30,10 +31,12 @@ impl Terms<'_> {
 
     /// Appends for how long an acquire is valid, and what is asked for if the lock is not free.
     pub(super) fn place(&self, cmd: &mut Cmd, place: Option<PlaceTerms>) {
-        let (valid_until, publishing) = (Sixteen(self.valid_until), &self.publishing);
+        let argument = argument(cmd).sixteen(self.valid_until);
+        let publishing = &self.publishing;
         let Some(place) = place else {
             // A client that enters beside waiting readers may have to notify them.
-            cmd.write_arg_fmt(format_args!("{valid_until} 0 0 - {publishing}"));
+            let nothing_asked = argument.text(" 0 0 - ");
+            publishing.write(nothing_asked);
             return;
         };
         let (lease, nonce) = (micros(place.lease), place.nonce);
@@ -43,15 +46,15 @@ impl Terms<'_> {
             "P" | "p" | "N" | "n" if place.subscribed => 3,
             _ => 0,
         };
-        cmd.write_arg_fmt(format_args!(
-            "{valid_until} {lease} {ear} {nonce} {publishing}"
-        ));
+        let argument = argument.text(" ").number(lease).text(" ").number(ear);
+        let argument = argument.text(" ").display(nonce).text(" ");
+        publishing.write(argument);
     }
 
     /// Appends what a renewal says of an end that it was given.
     pub(super) fn extent(&self, cmd: &mut Cmd, extent: Extent) {
         if let Extent::Exactly { stray } = extent {
-            cmd.write_arg_fmt(self.buried_until(stray));
+            argument(cmd).number(self.buried_until(stray));
         }
     }
 
@@ -59,9 +62,9 @@ impl Terms<'_> {
     pub(super) fn other(&self, cmd: &mut Cmd, op: &Op) {
         match op {
             Op::Abandon { hold, stray } => {
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(self.buried_until(*stray));
-                cmd.write_arg_fmt(&self.publishing);
+                argument(cmd).hold(hold);
+                argument(cmd).number(self.buried_until(*stray));
+                self.publishing.append(cmd);
             }
             Op::Yield {
                 hold,
@@ -69,17 +72,17 @@ impl Terms<'_> {
                 seen,
                 stray,
             } => {
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(micros(whole_millis(*lease)));
-                cmd.write_arg_fmt(seen);
-                cmd.write_arg_fmt(self.buried_until(*stray));
-                cmd.write_arg_fmt(&self.publishing);
+                argument(cmd).hold(hold);
+                argument(cmd).number(micros(whole_millis(*lease)));
+                argument(cmd).display(seen);
+                argument(cmd).number(self.buried_until(*stray));
+                self.publishing.append(cmd);
             }
             Op::Raise { hold, token } => {
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(token);
+                argument(cmd).hold(hold);
+                argument(cmd).display(token);
             }
-            Op::Inspect => cmd.write_arg_fmt(LISTED),
+            Op::Inspect => _ = argument(cmd).number(LISTED),
             Op::Acquire { .. } | Op::Release { .. } | Op::Renew { .. } => {
                 unreachable!("each kind has its own")
             }
@@ -96,28 +99,20 @@ fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A number in sixteen digits, so that texts compare as the numbers do. The server's time has sixteen digits until the
-/// year 2286.
-struct Sixteen(u64);
-
-impl fmt::Display for Sixteen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 < 1_000_000_000_000_000 {
-            write!(f, "{:016}", self.0)
-        } else {
-            self.0.fmt(f)
-        }
-    }
-}
-
 /// How to publish, and where the key's prefix ends, behind which `~c` makes it a channel.
 pub(super) struct Publishing<'p>(pub(super) &'p str, pub(super) usize);
 
-impl fmt::Display for Publishing<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self("", _) => Ok(()),
-            Self(publish, prefix) => write!(f, "{publish}{prefix}"),
+impl Publishing<'_> {
+    /// Writes both behind what else the argument has.
+    fn write(&self, argument: Argument<impl Write>) {
+        if !self.0.is_empty() {
+            let prefix = u64::try_from(self.1).unwrap_or(u64::MAX);
+            argument.text(self.0).number(prefix);
         }
+    }
+
+    /// Appends them as an argument of their own.
+    pub(super) fn append(&self, cmd: &mut Cmd) {
+        self.write(argument(cmd));
     }
 }

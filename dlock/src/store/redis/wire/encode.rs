@@ -2,6 +2,7 @@
 
 use redis::{Cmd, Pipeline, RedisWrite, Value};
 
+use super::argument::argument;
 use super::arguments::{Publishing, Terms};
 use super::decode::int;
 use super::dialect::dialect;
@@ -146,7 +147,7 @@ pub fn encode(cmd: &mut Cmd, key: &LockKey, keys: Keys, op: &Op, publish: &str, 
 pub fn encode_brief(cmd: &mut Cmd, key: &LockKey, op: &Op) {
     name_keys(cmd, key, Keys::First);
     if let Op::Release { hold, .. } = op {
-        cmd.write_arg_fmt(hold);
+        argument(cmd).hold(hold);
     }
 }
 

@@ -6,6 +6,7 @@
 //! scripts do is in `../lua`: one file for each operation on a read/write lock, in `lua/mutex` one for each on a mutex, and in
 //! `lua/common` what they share: the record, the holds, the line and its order.
 
+mod argument;
 mod arguments;
 mod decode;
 mod dialect;

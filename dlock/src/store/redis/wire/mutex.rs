@@ -2,6 +2,7 @@
 
 use redis::{Cmd, RedisWrite};
 
+use super::argument::argument;
 use super::arguments::{Terms, millis};
 use super::dialect::Dialect;
 use super::script::Script;
@@ -48,10 +49,10 @@ impl Dialect for Mutex {
         let mut cmd = Cmd::with_capacity(6, key.as_str().len() + 80);
         cmd.write_arg(b"SET");
         cmd.write_arg(key.as_str().as_bytes());
-        cmd.write_arg_fmt(hold);
+        argument(&mut cmd).hold(hold);
         cmd.write_arg(b"NX");
         cmd.write_arg(b"PX");
-        cmd.write_arg_fmt(millis(*lease));
+        argument(&mut cmd).number(millis(*lease));
         Some(cmd)
     }
 
@@ -60,17 +61,17 @@ impl Dialect for Mutex {
             Op::Acquire {
                 hold, lease, place, ..
             } => {
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(millis(*lease));
+                argument(cmd).hold(hold);
+                argument(cmd).number(millis(*lease));
                 terms.place(cmd, *place);
-                cmd.write_arg_fmt(u8::from(self.has_tokens));
+                argument(cmd).number(u64::from(self.has_tokens));
             }
             Op::Release { hold, stray, .. } => {
                 // Each argument less is to be felt in what is nearly nothing but two commands.
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(&terms.publishing);
+                argument(cmd).hold(hold);
+                terms.publishing.append(cmd);
                 if *stray == Stray::Possible {
-                    cmd.write_arg_fmt(terms.buried_until(*stray));
+                    argument(cmd).number(terms.buried_until(*stray));
                 }
             }
             Op::Renew {
@@ -78,9 +79,9 @@ impl Dialect for Mutex {
                 lease,
                 extent,
             } => {
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(millis(*lease));
-                cmd.write_arg_fmt(u8::from(self.has_tokens));
+                argument(cmd).hold(hold);
+                argument(cmd).number(millis(*lease));
+                argument(cmd).number(u64::from(self.has_tokens));
                 terms.extent(cmd, *extent);
             }
             op => terms.other(cmd, op),

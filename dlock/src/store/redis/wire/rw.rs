@@ -2,6 +2,7 @@
 
 use redis::{Cmd, RedisWrite};
 
+use super::argument::argument;
 use super::arguments::{GRACE_MILLIS, Terms, millis};
 use super::dialect::Dialect;
 use super::script::Script;
@@ -40,7 +41,7 @@ impl Dialect for Rw {
         let mut cmd = Cmd::with_capacity(3, key.as_str().len() + 80);
         cmd.write_arg(b"HDEL");
         cmd.write_arg(key.as_str().as_bytes());
-        cmd.write_arg_fmt(format_args!("={hold}"));
+        argument(&mut cmd).text("=").hold(hold);
         Some(cmd)
     }
 
@@ -55,36 +56,37 @@ impl Dialect for Rw {
             } => {
                 let lease = millis(*lease);
                 let kept = lease + GRACE_MILLIS;
-                cmd.write_arg_fmt(format_args!("={hold}"));
+                argument(cmd).text("=").hold(hold);
                 // One argument less for the most frequent request.
                 let brief = *mode == LockMode::Write && owner.is_none();
                 if brief {
-                    cmd.write_arg_fmt(kept);
+                    argument(cmd).number(kept);
                 } else {
                     let (mode, owner) = (letter(*mode), owner.as_deref().unwrap_or(""));
-                    cmd.write_arg_fmt(format_args!("{mode} {lease}000 0 {owner}"));
+                    let argument = argument(cmd).text(mode).text(" ");
+                    argument.number(lease).text("000 0 ").text(owner);
                 }
                 terms.place(cmd, *place);
                 if !brief {
-                    cmd.write_arg_fmt(kept);
+                    argument(cmd).number(kept);
                 }
             }
             Op::Release { hold, lease, stray } => {
-                cmd.write_arg_fmt(hold);
+                argument(cmd).hold(hold);
                 match forget_after(*lease) {
-                    Some(forget) => cmd.write_arg_fmt(millis(forget) + GRACE_MILLIS),
+                    Some(forget) => _ = argument(cmd).number(millis(forget) + GRACE_MILLIS),
                     None => cmd.write_arg(b""),
                 }
-                cmd.write_arg_fmt(terms.buried_until(*stray));
-                cmd.write_arg_fmt(&terms.publishing);
+                argument(cmd).number(terms.buried_until(*stray));
+                terms.publishing.append(cmd);
             }
             Op::Renew {
                 hold,
                 lease,
                 extent,
             } => {
-                cmd.write_arg_fmt(hold);
-                cmd.write_arg_fmt(millis(*lease) + GRACE_MILLIS);
+                argument(cmd).hold(hold);
+                argument(cmd).number(millis(*lease) + GRACE_MILLIS);
                 terms.extent(cmd, *extent);
             }
             op => terms.other(cmd, op),
@@ -92,9 +94,9 @@ impl Dialect for Rw {
     }
 }
 
-fn letter(mode: LockMode) -> char {
+fn letter(mode: LockMode) -> &'static str {
     match mode {
-        LockMode::Read => 'r',
-        LockMode::Write => 'w',
+        LockMode::Read => "r",
+        LockMode::Write => "w",
     }
 }
