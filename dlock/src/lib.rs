@@ -35,7 +35,7 @@
 //!
 //! The [`guide`] is for developers of services and for operators.
 //!
-//! Cargo features: `tls` for `rediss://`, `tracing` (on by default), `cli` for the `dlock` command.
+//! Cargo features: `tls` for `rediss://`, `tracing` (on by default). The crate `dlock-cli` is the `dlock` command.
 
 mod attribute;
 #[cfg_attr(

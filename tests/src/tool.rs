@@ -18,11 +18,7 @@ fn build() -> PathBuf {
     let features: &[&str] = if cfg!(feature = "tls") {
         &["--workspace", "--all-features"]
     } else {
-        &[
-            "--package=dlock",
-            "--package=dlock-tests",
-            "--features=dlock/cli",
-        ]
+        &["--package=dlock-cli", "--package=dlock-tests"]
     };
     let output = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--bin=dlock", "--message-format=json"])

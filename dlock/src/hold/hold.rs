@@ -77,7 +77,8 @@ impl Hold {
             granted_at: BootInstant::now(),
             metrics,
             deadline: Deadline::new(granted.start, terms.lease),
-            longest: u32::try_from(granted.longest.as_micros().div_ceil(1000)).unwrap_or(u32::MAX),
+            longest: u32::try_from(granted.longest.as_nanos().div_ceil(1_000_000))
+                .unwrap_or(u32::MAX),
             give_up_at: AtomicU64::new(u64::MAX),
             tokens: Tokens::new(granted.token),
             fate: Fate::default(),

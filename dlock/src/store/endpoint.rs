@@ -246,6 +246,8 @@ mod tests {
             ("redis://u:%zz@h", "%25"),
             ("redis://u:%ff@h", "UTF-8"),
             ("redis://u:secret@a,v:secret@b", "different logins"),
+            ("redis://a/1,b/2", "different databases"),
+            ("redis://a/1,b,c/0", "different databases"),
             ("redis://u:secr/et@h:x", "1 to 65535"),
             ("redis://u:secr,secret@h", "1 to 65535"),
         ] {

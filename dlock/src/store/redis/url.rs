@@ -22,6 +22,7 @@ pub(crate) fn read_url(scheme: &str, rest: &str) -> Result<RedisOptions, Error> 
         None => (rest, ""),
     };
     options.trust = read_parameters(parameters)?;
+    let mut database = None;
     for part in seeds.split(',') {
         // Some write the scheme before every seed.
         let part = match part.split_once("://") {
@@ -31,13 +32,22 @@ pub(crate) fn read_url(scheme: &str, rest: &str) -> Result<RedisOptions, Error> 
             }
             None => part,
         };
-        read_seed(part, &mut options)?;
+        let named = read_seed(part, &mut options)?;
+        if database.is_some() && named.is_some() && named != database {
+            return invalid(
+                "the seeds of the URL have different databases; a lock is in one, so write it once, \
+                 behind the last seed"
+                    .to_owned(),
+            );
+        }
+        database = named.or(database);
     }
+    options.database = database.unwrap_or(0);
     Ok(options)
 }
 
-/// Reads `[user:password@]host[:port][/database]`.
-fn read_seed(part: &str, options: &mut RedisOptions) -> Result<(), Error> {
+/// Reads `[user:password@]host[:port][/database]`, and returns the database if it is named.
+fn read_seed(part: &str, options: &mut RedisOptions) -> Result<Option<i64>, Error> {
     let (login, server) = match part.rsplit_once('@') {
         Some((login, server)) => (Some(login), server),
         None => (None, part),
@@ -52,20 +62,19 @@ fn read_seed(part: &str, options: &mut RedisOptions) -> Result<(), Error> {
         Some((server, database)) => (server, database),
         None => (server, ""),
     };
-    if !database.is_empty() {
-        options.database = match database.parse() {
-            Ok(database @ 0..) => database,
-            _ => {
-                return invalid(
-                    "what follows the `/` in the URL is no database number; write for example \
-                     `redis://host:6379/0`, and a `/` in a password as `%2F`"
-                        .to_owned(),
-                );
-            }
-        };
-    }
+    let database = match database.parse() {
+        _ if database.is_empty() => None,
+        Ok(database @ 0..) => Some(database),
+        _ => {
+            return invalid(
+                "what follows the `/` in the URL is no database number; write for example \
+                 `redis://host:6379/0`, and a `/` in a password as `%2F`"
+                    .to_owned(),
+            );
+        }
+    };
     options.seeds.push(read_server(server)?);
-    Ok(())
+    Ok(database)
 }
 
 fn read_login(login: &str, options: &mut RedisOptions) -> Result<(), Error> {

@@ -112,6 +112,23 @@ async fn variables_that_protect_a_password_are_heeded_and_an_empty_url_is_refuse
     }
 }
 
+/// A server on this machine may be another one than the services use.
+#[tokio::test]
+async fn without_a_server_nothing_is_run_anywhere() {
+    for command in [
+        &["run", "--key", "x", "--", "echo", "ran"][..],
+        &["inspect", "x"],
+        &["list"],
+        &["top", "-n", "1"],
+        &["force-release", "x", "--hold", "y", "--yes"],
+    ] {
+        let said = say(command).await;
+        assert_eq!(said.code, 78, "{said:?}");
+        assert!(said.err.contains("DLOCK_URL"), "{said:?}");
+        assert!(said.out.is_empty(), "{said:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_store_in_memory_is_refused_as_nobody_else_would_see_its_locks() {
     for url in ["memory://", " memory://shared"] {

@@ -1,4 +1,4 @@
-//! The files of `dlock/src`.
+//! The files of the library and of the command-line tool.
 
 use std::path::Path;
 
@@ -8,16 +8,21 @@ use crate::arrows::Sources;
 
 /// All of them.
 pub(crate) fn all() -> Sources {
-    let mut sources = Sources::new();
-    let root = in_repository("dlock/src");
-    collect(&root, &root, &mut sources);
+    let mut sources = library();
+    let tool = in_repository("dlock/cli/src");
+    collect(
+        &tool,
+        tool.parent().expect("it is in a folder"),
+        &mut sources,
+    );
     sources
 }
 
-/// The sources of the library. The command-line tool is a crate of its own, which knows what is public.
+/// The sources of the library.
 pub(crate) fn library() -> Sources {
-    let mut sources = all();
-    sources.retain(|file, _| !file.starts_with("bin/"));
+    let mut sources = Sources::new();
+    let root = in_repository("dlock/src");
+    collect(&root, &root, &mut sources);
     sources
 }
 

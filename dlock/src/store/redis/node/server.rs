@@ -30,9 +30,9 @@ impl NodeId {
         Origin::of(self.0)
     }
 
-    /// Names a connection to this server within one store. Never 0.
+    /// Names a connection to this server within one store. Never 0, because it is odd.
     pub(crate) fn connection(self, serial: u64) -> u64 {
-        ((u64::from(self.0) + 1) << 32) | (serial & u64::from(u32::MAX))
+        (u64::from(self.0) << 32) | (serial << 1 & u64::from(u32::MAX)) | 1
     }
 
     /// Stands for no node at all.
@@ -325,9 +325,19 @@ impl Taught {
 
 #[cfg(test)]
 mod tests {
-    use super::Taught;
+    use super::{NodeId, Taught};
     use crate::clock::BootInstant;
     use crate::store::redis::wire::Script;
+
+    #[test]
+    fn no_connection_has_the_number_that_stands_for_none() {
+        for node in [NodeId(0), NodeId(1), NodeId::NOBODY] {
+            let numbers = [0, 1, u64::MAX].map(|serial| node.connection(serial));
+            assert!(!numbers.contains(&0), "{node:?}");
+            assert_ne!(numbers[0], numbers[1]);
+        }
+        assert_ne!(NodeId(0).connection(1), NodeId(1).connection(0));
+    }
 
     #[test]
     fn of_many_requests_that_a_forgetful_server_refuses_one_sends_the_text() {

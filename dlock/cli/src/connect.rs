@@ -9,6 +9,13 @@ use crate::exit::{Exit, Failure};
 
 /// Settings from the options that all commands have.
 pub(crate) fn builder(common: &Common) -> Result<ClientBuilder, Failure> {
+    if common.url.is_empty() {
+        // A server on this machine may be there, and not be the one that the services use.
+        return Err(Failure::new(
+            Exit::CONFIG,
+            "no server is named; give --url or set DLOCK_URL, for example to redis://127.0.0.1:6379",
+        ));
+    }
     if common
         .url
         .iter()

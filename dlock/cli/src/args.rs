@@ -68,8 +68,7 @@ pub(crate) struct Common {
         help = URL_HELP,
         hide_env_values = true,
         global = true,
-        value_delimiter = ' ',
-        default_value = "redis://127.0.0.1:6379"
+        value_delimiter = ' '
     )]
     pub(crate) url: Vec<String>,
     /// What the keys of the locks start with, as in the services that use them
