@@ -26,7 +26,7 @@ fn processes_share_a_log() {
     let start = |_| {
         let program = std::env::current_exe().expect("the test has a path");
         Command::new(program)
-            .args(["--exact", "processes_share_a_log"])
+            .args(["--exact", "events::processes_share_a_log"])
             .env(LOG, log.path())
             .stdout(Stdio::null())
             .spawn()

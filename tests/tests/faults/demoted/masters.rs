@@ -10,7 +10,7 @@ use dlock_tests::{
     wait_until,
 };
 
-use crate::servers::{follow, pair, promote, takes, url};
+use crate::demoted::servers::{follow, pair, promote, takes, url};
 
 const SOON: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(6);

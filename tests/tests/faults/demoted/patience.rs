@@ -12,7 +12,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-use crate::servers::{follow, pair, promote, takes, url};
+use crate::demoted::servers::{follow, pair, promote, takes, url};
 
 const SOON: Duration = Duration::from_secs(30);
 /// Less than a master's own clients endure.

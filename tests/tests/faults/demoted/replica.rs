@@ -13,7 +13,7 @@ use dlock_tests::{
 use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::servers::pair;
+use crate::demoted::servers::pair;
 
 const SOON: Duration = Duration::from_secs(20);
 

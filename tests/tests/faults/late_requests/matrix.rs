@@ -6,7 +6,7 @@ use dlock::{__internals::Script, Error, LockInfo, RwLock, WriteGuard};
 use dlock_tests::{ProxiedLock, wait_free, wait_waiters};
 use tokio::task::JoinHandle;
 
-use crate::{SLICE, scene};
+use crate::late_requests::{SLICE, scene};
 
 /// What has become of the lock when the copy arrives.
 #[derive(Clone, Copy, Debug)]

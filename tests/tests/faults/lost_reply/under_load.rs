@@ -6,7 +6,7 @@ use dlock_tests::{
 };
 use tokio::task::JoinSet;
 
-use crate::{LEASE, SOON};
+use crate::lost_reply::{LEASE, SOON};
 
 /// Connections that are cut at any request, under load from both sides.
 #[tokio::test(flavor = "multi_thread")]

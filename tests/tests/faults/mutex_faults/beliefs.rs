@@ -3,8 +3,8 @@
 use dlock::__internals::{Extent, Message, Op, Reply};
 use dlock_tests::Outcome;
 
-use crate::act::{ACTORS, id, kind, nonce};
-use crate::world::{Sent, World};
+use crate::mutex_faults::act::{ACTORS, id, kind, nonce};
+use crate::mutex_faults::world::{Sent, World};
 
 impl World {
     pub(crate) fn take(&mut self, sent: &Sent, outcome: &Outcome) -> Result<(), String> {

@@ -4,8 +4,8 @@ use std::array::from_fn;
 
 use dlock_tests::Stage;
 
-use crate::act::{ACTORS, Act};
-use crate::world::World;
+use crate::mutex_faults::act::{ACTORS, Act};
+use crate::mutex_faults::world::World;
 
 /// All clients come and go: in the end each has had the mutex, and nothing is left of it that keeps a client out.
 pub(crate) fn drain(stage: &Stage, world: &mut World) -> Result<(), String> {

@@ -2,9 +2,9 @@
 
 use dlock_tests::Fault;
 
-use crate::act::{LEASE, id, kind};
-use crate::faults::{LONGEST_MEMORY, has_no_choice};
-use crate::world::World;
+use crate::mutex_faults::act::{LEASE, id, kind};
+use crate::mutex_faults::world::World;
+use crate::script_faults::faults::{LONGEST_MEMORY, has_no_choice};
 
 impl World {
     /// No client that believes to hold the mutex is wrong, no client has touched another program's hold, and the record

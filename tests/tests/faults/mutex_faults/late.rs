@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use dlock::__internals::Op;
 use dlock_tests::Stage;
 
-use crate::act::{Act, id};
-use crate::drain::drain;
-use crate::world::{Sent, World};
+use crate::mutex_faults::act::{Act, id};
+use crate::mutex_faults::drain::drain;
+use crate::mutex_faults::world::{Sent, World};
 
 /// Counts what was tried.
 #[derive(Default)]

@@ -2,8 +2,10 @@
 
 use dlock_tests::{Pieces, Stage};
 
-use crate::act::Act::{self, AbandonStray, EndStray, Release, ReleaseStray, Take, Try, Wait};
-use crate::world::World;
+use crate::mutex_faults::act::Act::{
+    self, AbandonStray, EndStray, Release, ReleaseStray, Take, Try, Wait,
+};
+use crate::mutex_faults::world::World;
 
 /// A name, and how to come there; even actors need tokens, actor 1 tries a plain `SET` first.
 type Scene = (&'static str, &'static [Act]);

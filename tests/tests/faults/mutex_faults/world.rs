@@ -7,7 +7,7 @@ use dlock::__internals::{Keys, Op, Reply, mutex_key};
 use dlock::LockKey;
 use dlock_tests::{Fault, Held, MutexRecord, Pieces, Scene, Stage, Strictness};
 
-use crate::act::{ACTORS, Act, VALID, id, kind};
+use crate::mutex_faults::act::{ACTORS, Act, VALID, id, kind};
 
 /// The year 2100, as the server itself must let nothing expire.
 const START: u64 = 4_102_444_800_000_000;

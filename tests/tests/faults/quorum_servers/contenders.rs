@@ -7,8 +7,8 @@ use dlock::{Client, LockMode};
 use dlock_tests::scaled;
 use tokio::task::JoinSet;
 
-use crate::Servers;
-use crate::judge::Judge;
+use crate::quorum_servers::Servers;
+use crate::quorum_servers::judge::Judge;
 
 /// How long contenders go on.
 const RUN: Duration = Duration::from_secs(6);

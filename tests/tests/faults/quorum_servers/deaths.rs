@@ -7,7 +7,7 @@ use dlock_tests::{scaled, wait_until};
 use futures_util::future::join_all;
 use tokio::time::sleep;
 
-use crate::Servers;
+use crate::quorum_servers::Servers;
 
 const LEASE: Duration = Duration::from_secs(2);
 

@@ -10,7 +10,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::Servers;
+use crate::quorum_servers::Servers;
 
 /// An address that leads to a server, and later perhaps to another one.
 struct Relay {

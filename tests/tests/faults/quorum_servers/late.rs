@@ -6,7 +6,7 @@ use dlock::__internals::Script;
 use dlock::{RwLock, WriteGuard};
 use dlock_tests::{Pattern, request_of, wait_until};
 
-use crate::Proxied;
+use crate::quorum_servers::Proxied;
 
 /// A lock behind proxies, and another client that wants it.
 struct Scene {

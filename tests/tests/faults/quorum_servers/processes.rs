@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock_tests::{EventLog, Worker, check_exclusion};
 use tokio::time::{Instant, sleep};
 
-use crate::Servers;
+use crate::quorum_servers::Servers;
 
 const PROCESSES: usize = 8;
 const SECONDS: u64 = 20;

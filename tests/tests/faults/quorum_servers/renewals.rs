@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use dlock_tests::Direction;
 use tokio::time::sleep;
 
-use crate::{Proxied, Servers};
+use crate::quorum_servers::{Proxied, Servers};
 
 /// The answers of two of five, and silence, are no majority, however long the others had the hold.
 #[tokio::test(flavor = "multi_thread")]

@@ -7,8 +7,8 @@ use dlock::{Client, LockMode};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::Servers;
-use crate::judge::Judge;
+use crate::quorum_servers::Servers;
+use crate::quorum_servers::judge::Judge;
 
 const LEASE: Duration = Duration::from_secs(2);
 const ROUNDS: usize = 7;

@@ -7,7 +7,7 @@ use dlock::Client;
 use dlock_tests::{Pattern, request_of, wait_until};
 use tokio::time::sleep;
 
-use crate::{Proxied, Servers};
+use crate::quorum_servers::{Proxied, Servers};
 
 /// How many scripts a server has run.
 async fn scripts(servers: &Servers, server: usize) -> u64 {

@@ -4,8 +4,8 @@ use std::array::from_fn;
 
 use dlock_tests::Stage;
 
-use crate::actor::{ACTORS, Act};
-use crate::world::World;
+use crate::script_faults::actor::{ACTORS, Act};
+use crate::script_faults::world::World;
 
 /// So many void fields are removed by who finds a free lock.
 const FEW: usize = 4;

@@ -2,9 +2,9 @@
 
 use dlock_tests::Fault;
 
-use crate::actor::{id, mode};
-use crate::faults::{LONGEST_MEMORY, has_no_choice};
-use crate::world::World;
+use crate::script_faults::actor::{id, mode};
+use crate::script_faults::faults::{LONGEST_MEMORY, has_no_choice};
+use crate::script_faults::world::World;
 
 impl World {
     /// No client that believes to hold the lock is wrong, and the record is in order.

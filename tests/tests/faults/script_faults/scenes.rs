@@ -2,10 +2,10 @@
 
 use dlock_tests::{Pieces, Stage};
 
-use crate::actor::Act::{
+use crate::script_faults::actor::Act::{
     self, AbandonStray, EndStray, Raise, RaiseFar, Release, ReleaseStray, Try, Wait, Yield,
 };
-use crate::world::World;
+use crate::script_faults::world::World;
 
 /// A name, and how to come there; even actors write, odd ones read.
 type Scene = (&'static str, &'static [Act]);

@@ -3,8 +3,8 @@
 use dlock_tests::{Pieces, Stage};
 use fastrand::Rng;
 
-use crate::actor::{ACTORS, Act};
-use crate::world::World;
+use crate::script_faults::actor::{ACTORS, Act};
+use crate::script_faults::world::World;
 
 /// Where a random walk of some steps ends.
 pub(crate) fn wander(stage: &Stage, seed: u64, pieces: Pieces) -> World {

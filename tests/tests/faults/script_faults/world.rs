@@ -7,7 +7,7 @@ use dlock::__internals::{Extent, Keys, Message, Op, Reply, lock_key};
 use dlock::{LockKey, LockMode};
 use dlock_tests::{Fault, Outcome, Pieces, Record, Scene, Stage, Strictness};
 
-use crate::actor::{ACTORS, Act, id, mode, nonce};
+use crate::script_faults::actor::{ACTORS, Act, id, mode, nonce};
 
 /// The year 2100, as the server itself must let nothing expire.
 const START: u64 = 4_102_444_800_000_000;

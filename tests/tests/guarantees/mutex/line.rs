@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use dlock_tests::{RedisServer, connect, scaled, shared_server, unique_prefix, wait_until};
 
-use crate::foreign::Foreign;
+use crate::mutex::foreign::Foreign;
 
 const LONG: Duration = Duration::from_secs(30);
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dlock_tests::{RedisServer, connect, unique_prefix, wait_until};
 
-use crate::foreign::Foreign;
+use crate::mutex::foreign::Foreign;
 
 const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(30);

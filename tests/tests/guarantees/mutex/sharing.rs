@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock::{ErrorKind, LossReason};
 use dlock_tests::{FaultProxy, builder, connect, scaled, shared_server, unique_prefix, wait_until};
 
-use crate::foreign::Foreign;
+use crate::mutex::foreign::Foreign;
 
 const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(30);

@@ -8,7 +8,7 @@ use dlock_tests::{RedisServer, wait_until};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
-use crate::Members;
+use crate::quorum::Members;
 
 /// A clock that is wrong by so many microseconds.
 #[derive(Debug)]

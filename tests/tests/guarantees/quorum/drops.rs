@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::{sleep, timeout};
 
-use crate::Members;
+use crate::quorum::Members;
 
 #[tokio::test]
 async fn an_acquire_that_is_dropped_at_any_point_leaves_nothing() {

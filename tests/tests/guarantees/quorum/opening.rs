@@ -2,7 +2,7 @@
 
 use dlock::{Client, ErrorKind};
 
-use crate::Members;
+use crate::quorum::Members;
 
 async fn refused(urls: &[&str]) -> String {
     let error = Client::builder().quorum(urls.iter().copied()).build().await;

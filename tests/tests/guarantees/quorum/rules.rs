@@ -8,7 +8,7 @@ use dlock::{Client, Error, LockMode, distributed_lock};
 use dlock_tests::wait_until;
 use tokio::time::sleep;
 
-use crate::Members;
+use crate::quorum::Members;
 
 const SOON: Duration = Duration::from_secs(5);
 

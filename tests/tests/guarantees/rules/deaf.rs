@@ -3,7 +3,7 @@
 use dlock::__internals::{Message, Op};
 use dlock::LockMode::Write;
 
-use crate::lock::{Lock, PLACE, acquire, release};
+use crate::rules::lock::{Lock, PLACE, acquire, release};
 
 /// The waiters that an operation notifies, and the holder of the lock then, while `deaf` does not hear.
 fn told_past(lock: &Lock, deaf: &str, op: &Op) -> (Vec<String>, Option<String>) {

@@ -3,7 +3,7 @@
 use dlock::__internals::{Op, Reply, Stray};
 use dlock::LockMode::{Read, Write};
 
-use crate::lock::{Lock, PLACE, acquire_as, id, terms};
+use crate::rules::lock::{Lock, PLACE, acquire_as, id, terms};
 
 #[test]
 fn a_writer_is_alone() {

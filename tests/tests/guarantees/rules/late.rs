@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock::__internals::{Extent, Op, Reply, Stray};
 use dlock::LockMode::Write;
 
-use crate::lock::{LEASE, Lock, PLACE, acquire, id};
+use crate::rules::lock::{LEASE, Lock, PLACE, acquire, id};
 
 const SECOND: Duration = Duration::from_secs(1);
 

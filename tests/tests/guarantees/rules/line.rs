@@ -2,7 +2,7 @@
 
 use dlock::__internals::Reply;
 
-use crate::lock::{LEASE, Lock, PLACE, abandon};
+use crate::rules::lock::{LEASE, Lock, PLACE, abandon};
 
 #[test]
 fn writers_enter_in_the_order_in_which_they_came() {

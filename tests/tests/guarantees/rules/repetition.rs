@@ -3,7 +3,7 @@
 use dlock::__internals::Reply;
 use dlock::LockMode::{Read, Write};
 
-use crate::lock::{Lock, PLACE, abandon, acquire, release};
+use crate::rules::lock::{Lock, PLACE, abandon, acquire, release};
 
 #[test]
 fn acquiring_twice_is_one_hold_with_one_token() {

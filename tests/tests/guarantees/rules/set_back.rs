@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::lock::{LEASE, Lock, PLACE};
+use crate::rules::lock::{LEASE, Lock, PLACE};
 
 /// How much later than its lease a crashed holder's lock is free at most, if others wait for it.
 const LATE: Duration = Duration::from_secs(2);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dlock::__internals::Reply;
 
-use crate::lock::{LEASE, Lock, PLACE, abandon, release};
+use crate::rules::lock::{LEASE, Lock, PLACE, abandon, release};
 
 /// For how long a place is kept after its end.
 const KEPT: Duration = Duration::from_secs(10);

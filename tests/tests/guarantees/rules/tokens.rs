@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock::__internals::{Op, ServerToken, Stray};
 use dlock::LockMode;
 
-use crate::lock::{LEASE, Lock, id};
+use crate::rules::lock::{LEASE, Lock, id};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -3,7 +3,7 @@
 use dlock::__internals::{Message, Op};
 use dlock::LockMode::{Read, Write};
 
-use crate::lock::{Lock, PLACE, acquire_as, release, terms};
+use crate::rules::lock::{Lock, PLACE, acquire_as, release, terms};
 
 /// The clients that an operation tells while `deaf` does not hear.
 fn told_past(lock: &Lock, deaf: &str, op: &Op) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{Listener, Message, Nonce, Origin, ServerToken, Wakeups};
 
-use crate::lock::{LEASE, Lock, PLACE, abandon, id, release};
+use crate::rules::lock::{LEASE, Lock, PLACE, abandon, id, release};
 
 #[test]
 fn a_release_wakes_the_first_writer_alone() {

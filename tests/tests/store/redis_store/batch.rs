@@ -7,7 +7,7 @@ use dlock::LockKey;
 use dlock_tests::{RedisCluster, RedisServer, slot_of};
 use tokio::time::Instant;
 
-use crate::rig::{Rig, renew, within};
+use crate::redis_store::rig::{Rig, renew, within};
 
 /// Locks of one node, held.
 async fn held(rig: &Rig, count: usize) -> (RedisNodeId, Vec<(LockKey, HoldId)>) {

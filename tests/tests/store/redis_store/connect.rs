@@ -11,7 +11,7 @@ use dlock_tests::{
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-use crate::rig::{Rig, options, within, write};
+use crate::redis_store::rig::{Rig, options, within, write};
 
 /// The error of connecting, which must come in time.
 async fn refused(options: RedisOptions, millis: u64) -> Error {

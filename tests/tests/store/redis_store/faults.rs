@@ -10,7 +10,7 @@ use dlock_tests::{
 };
 use tokio::time::Instant;
 
-use crate::rig::{Rig, options, release, renew, within, write};
+use crate::redis_store::rig::{Rig, options, release, renew, within, write};
 
 #[tokio::test]
 async fn killed_connections_come_back() {

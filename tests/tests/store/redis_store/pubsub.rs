@@ -10,7 +10,7 @@ use dlock_tests::{
 };
 use tokio::time::{Instant, timeout};
 
-use crate::rig::{Rig, queue, release, within, write};
+use crate::redis_store::rig::{Rig, queue, release, within, write};
 
 /// Whether a wake-up comes within `millis`.
 async fn woken(listening: &RedisListening, millis: u64) -> bool {

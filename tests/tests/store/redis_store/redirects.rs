@@ -9,7 +9,7 @@ use dlock::LockMode;
 use dlock_tests::{RedisCluster, shared_cluster, slot_of, wait_until};
 use tokio::time::Instant;
 
-use crate::rig::{Rig, queue, release, renew, within};
+use crate::redis_store::rig::{Rig, queue, release, renew, within};
 
 #[tokio::test]
 async fn a_moved_slot_is_followed_and_remembered() {

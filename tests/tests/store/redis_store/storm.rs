@@ -7,7 +7,7 @@ use std::time::Duration;
 use dlock::__internals::{Op, Reply};
 use dlock_tests::{RedisCluster, slot_of};
 
-use crate::rig::{Rig, renew, within};
+use crate::redis_store::rig::{Rig, renew, within};
 
 /// Acquires, renews, listens and releases one lock over and over; says how often.
 async fn work(rig: Arc<Rig>, name: String, done: Arc<AtomicBool>) -> usize {

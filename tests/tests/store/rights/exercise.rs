@@ -11,8 +11,8 @@ use dlock_tests::{builder, scaled, slot_of_lock};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use crate::mutexes::mutexes;
-use crate::site::{Site, User};
+use crate::rights::mutexes::mutexes;
+use crate::rights::site::{Site, User};
 
 /// Patience with what cannot work.
 pub(crate) fn patience() -> Duration {

@@ -2,8 +2,8 @@
 
 use dlock_tests::sharded_channels;
 
-use crate::exercise::exercise;
-use crate::site::{Site, User};
+use crate::rights::exercise::exercise;
+use crate::rights::site::{Site, User};
 
 /// What the rule for locks does not cover.
 const TOOL: &str = " +scan";

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dlock_tests::{connect, publish_command, scaled, wait_until, wait_waiters};
 
-use crate::site::{Site, User};
+use crate::rights::site::{Site, User};
 
 const SOON: Duration = Duration::from_secs(10);
 

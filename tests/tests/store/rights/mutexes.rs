@@ -5,8 +5,8 @@ use std::time::Duration;
 use dlock::{Client, Error};
 use tokio::time::{Instant, timeout};
 
-use crate::exercise::{LEASE, eventually, patience};
-use crate::site::User;
+use crate::rights::exercise::{LEASE, eventually, patience};
+use crate::rights::site::User;
 
 /// The outcomes of all that there is to do.
 pub(crate) async fn mutexes(one: &Client, two: &Client, user: &User) -> Vec<Result<(), Error>> {

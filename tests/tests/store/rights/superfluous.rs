@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dlock::Error;
 use tokio::task::JoinSet;
 
-use crate::exercise::exercise;
-use crate::site::{Site, User};
+use crate::rights::exercise::exercise;
+use crate::rights::site::{Site, User};
 
 /// Rights that nothing fails without at once: waiters are slower, or hear of a moved slot later.
 const SILENT: [&str; 9] = [

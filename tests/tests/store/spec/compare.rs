@@ -6,7 +6,7 @@ use dlock::__internals::{Message, Op, Reply, ServerToken};
 use dlock::{LockInfo, LockKind, LockMode};
 use dlock_tests::{Line, Record, Told};
 
-use crate::request::Request;
+use crate::spec::request::Request;
 
 /// Whether a script's answer is as good as the specified one. `before` is the record it has found, `now` the
 /// lock's time.

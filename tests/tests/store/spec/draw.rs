@@ -8,7 +8,7 @@ use dlock::{LockKind, LockMode};
 use dlock_tests::Pieces;
 use fastrand::Rng;
 
-use crate::plan::{
+use crate::spec::plan::{
     ACTORS, Act, Actor, CLIENTS, Family, Foreign, Index, Place, Plan, Publish, Step, Stray, Who,
 };
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use dlock::__internals::{Keys, Op, Reply};
 use dlock_tests::Held;
 
-use crate::pair::Pair;
-use crate::plan::{Family, Foreign};
-use crate::request::Request;
+use crate::spec::pair::Pair;
+use crate::spec::plan::{Family, Foreign};
+use crate::spec::request::Request;
 
 impl Pair<'_> {
     /// Does it to both, and compares.

@@ -10,10 +10,10 @@ use dlock_tests::{
     Held, Moments, MutexRecord, Outcome, Pieces, Record, Scene, Stage, Strictness, TestClock, Told,
 };
 
-use crate::apart::{is_free_unnoticed, may_have_left_work};
-use crate::compare::{is_as_specified, tells_as_specified};
-use crate::plan::{Family, Plan, Publish};
-use crate::request::Request;
+use crate::spec::apart::{is_free_unnoticed, may_have_left_work};
+use crate::spec::compare::{is_as_specified, tells_as_specified};
+use crate::spec::plan::{Family, Plan, Publish};
+use crate::spec::request::Request;
 
 pub(crate) struct Pair<'a> {
     pub(crate) stage: &'a Stage,

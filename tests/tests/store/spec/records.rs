@@ -3,9 +3,9 @@
 use dlock::__internals::{Message, Op, Post, Reply, ServerClock as _};
 use dlock_tests::{Held, Moments};
 
-use crate::compare::{same, says_the_same};
-use crate::pair::Pair;
-use crate::plan::Family;
+use crate::spec::compare::{same, says_the_same};
+use crate::spec::pair::Pair;
+use crate::spec::plan::Family;
 
 /// How long after it became free a lock may be remembered, in microseconds: a minute, and what saves expiries.
 const LONGEST_MEMORY: u64 = 71_001_000;

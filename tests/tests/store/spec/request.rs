@@ -6,7 +6,7 @@ use dlock::__internals::{Extent, HoldId, Keys, Nonce, Op, PlaceTerms, ServerToke
 use dlock::LockKind;
 use dlock_tests::Pieces;
 
-use crate::plan::{Act, Actor, Stray};
+use crate::spec::plan::{Act, Actor, Stray};
 
 /// An operation with what goes along with it.
 #[derive(Debug, Clone)]

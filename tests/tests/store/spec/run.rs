@@ -6,11 +6,11 @@ use dlock::__internals::{Keys, Message, Op, Reply};
 use dlock::LockKind;
 use dlock_tests::{Record, Stage};
 
-use crate::apart::KEPT;
-use crate::compare::{micros, same};
-use crate::pair::{Answer, Pair};
-use crate::plan::{Act, Actor, Family, Index, Plan, Publish, Step, Who};
-use crate::request::{Knowledge, Request, client, id, number};
+use crate::spec::apart::KEPT;
+use crate::spec::compare::{micros, same};
+use crate::spec::pair::{Answer, Pair};
+use crate::spec::plan::{Act, Actor, Family, Index, Plan, Publish, Step, Who};
+use crate::spec::request::{Knowledge, Request, client, id, number};
 
 pub(crate) struct Run<'a> {
     pair: Pair<'a>,

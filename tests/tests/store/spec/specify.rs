@@ -5,9 +5,9 @@ use std::time::Duration;
 use dlock::__internals::{Extent, Keys, Message, Op, Post, Reply, Script, ServerToken};
 use dlock::LockKind;
 
-use crate::pair::{Answer, Pair};
-use crate::plan::Publish;
-use crate::request::{Request, piece};
+use crate::spec::pair::{Answer, Pair};
+use crate::spec::plan::Publish;
+use crate::spec::request::{Request, piece};
 
 /// For how long a string without an expiry is taken to stay.
 const FOREVER: u64 = 3_600_000;

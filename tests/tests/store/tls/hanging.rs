@@ -10,7 +10,7 @@ use dlock::Client;
 use dlock_tests::{scaled, unique_prefix, wait_until};
 use tokio::runtime::Builder;
 
-use crate::site::{Site, take};
+use crate::tls::site::{Site, take};
 
 const SOON: Duration = Duration::from_secs(20);
 

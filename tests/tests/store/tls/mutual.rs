@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use dlock::{ClientBuilder, Error};
 use dlock_tests::{scaled, wait_until};
 
-use crate::site::{Site, take};
+use crate::tls::site::{Site, take};
 
 /// The error of connecting, which must not take until the end of `retry_for`.
 async fn refused(builder: ClientBuilder) -> Error {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::ErrorKind;
 
-use crate::site::Site;
+use crate::tls::site::Site;
 
 /// Where the child process of the test finds the server; without it, the test is the parent.
 const URL: &str = "DLOCK_TEST_TLS_URL";
@@ -22,7 +22,7 @@ async fn a_lock_through_tls() {
     let run = |trust: &str| {
         let test = std::env::current_exe().expect("this is a program");
         Command::new(test)
-            .args(["--exact", "platform::a_lock_through_tls"])
+            .args(["--exact", "tls::platform::a_lock_through_tls"])
             .env(URL, site.url())
             .env("SSL_CERT_FILE", site.file(trust))
             .output()

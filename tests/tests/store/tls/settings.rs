@@ -3,7 +3,7 @@
 use dlock::{Client, ErrorKind};
 use dlock_tests::unique_prefix;
 
-use crate::certificates::make_certificates;
+use crate::tls::certificates::make_certificates;
 
 #[tokio::test]
 async fn contradictions_and_what_cannot_be_read_are_said_by_build() {

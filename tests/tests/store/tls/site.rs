@@ -7,7 +7,7 @@ use std::time::Duration;
 use dlock::{Client, ClientBuilder, Error};
 use dlock_tests::{RedisServer, ServerOptions, not_applicable, unique_prefix};
 
-use crate::certificates::make_certificates;
+use crate::tls::certificates::make_certificates;
 
 /// The server, and the folder with everybody's certificates.
 pub(crate) struct Site {

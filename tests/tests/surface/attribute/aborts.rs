@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use dlock::{Client, Error, distributed_lock};
 use dlock_tests::{connect, stores, unique_prefix};
 
-use crate::stage::{Stage, write_later};
+use crate::attribute::stage::{Stage, write_later};
 
 #[distributed_lock(key = "order", client = client)]
 async fn panics(client: Client) -> Result<(), Error> {

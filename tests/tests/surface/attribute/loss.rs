@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use dlock::{Client, Error, ErrorKind, LossReason, distributed_lock};
 use dlock_tests::{connect, shared_cluster, stores, unique_prefix};
 
-use crate::stage::{Stage, write_later};
+use crate::attribute::stage::{Stage, write_later};
 
 #[tokio::test]
 async fn a_body_whose_lock_was_removed_writes_no_more() {

@@ -8,7 +8,7 @@ use dlock_tests::{
     shared_server,
 };
 
-use crate::expect::{SECRET, assert_says, error_of, open};
+use crate::errors::expect::{SECRET, assert_says, error_of, open};
 
 #[tokio::test]
 async fn seeds_that_do_not_answer() {

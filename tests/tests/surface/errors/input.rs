@@ -5,7 +5,7 @@ use std::time::Duration;
 use dlock::ErrorKind;
 use dlock_tests::{builder, connect, shared_cluster, unique_prefix};
 
-use crate::expect::{SECRET, assert_says, error_of, open};
+use crate::errors::expect::{SECRET, assert_says, error_of, open};
 
 #[tokio::test]
 async fn keys() {

@@ -12,7 +12,7 @@ use dlock_tests::{
 };
 use tokio::task::JoinSet;
 
-use crate::expect::{RETRY, assert_says, error_of};
+use crate::errors::expect::{RETRY, assert_says, error_of};
 
 const SHORT: Duration = Duration::from_millis(200);
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dlock_tests::house::Table;
 use proc_macro2::TokenStream;
 
-use crate::paths::{Found, Path, Place, Spelled, find};
+use crate::house::paths::{Found, Path, Place, Spelled, find};
 
 /// Sources by their names from `dlock/src`.
 pub(crate) type Sources = BTreeMap<String, String>;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dlock_tests::house::in_repository;
 
-use crate::arrows::Sources;
+use crate::house::arrows::Sources;
 
 /// All of them.
 pub(crate) fn all() -> Sources {

@@ -4,26 +4,33 @@ use std::{collections::BTreeSet, path::Path};
 
 pub(crate) const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 /// What the names of folders under `tests/tests` can say that a test proves.
-const GROUPS: [&str; 5] = ["faults", "guarantees", "store", "surface", "tools"];
+pub(crate) const GROUPS: [&str; 5] = ["faults", "guarantees", "store", "surface", "tools"];
 
-/// One program of tests.
+/// A file or a folder of tests: a module of its group's program, or a program of its own.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct Part {
     pub(crate) name: String,
     /// From the package's folder.
     pub(crate) path: String,
 }
 
-impl Program {
+impl Part {
     /// What `tests/GUARANTEES.md` calls it.
     pub(crate) fn title(&self) -> String {
         let group = self.path.split('/').nth(1).expect("a group");
         format!("{group}/{}", self.name)
     }
 
+    /// The program of its group.
+    pub(crate) fn group(&self) -> String {
+        let group = self.path.split('/').nth(1).expect("a group");
+        format!("tests/{group}/main.rs")
+    }
+
     /// The names of the tests in its files.
     pub(crate) fn tests(&self) -> BTreeSet<String> {
-        let files = match self.path.strip_suffix("/main.rs") {
+        let folder = self.path.strip_suffix("/main.rs");
+        let files = match folder.or(self.path.strip_suffix("/mod.rs")) {
             None => vec![self.path.clone()],
             Some(folder) => {
                 let files = entries(folder).into_iter();
@@ -58,20 +65,28 @@ fn entries(folder: &str) -> Vec<String> {
     names
 }
 
-/// All programs: a file, or a folder with a `main.rs`, in one of the groups.
-pub(crate) fn programs() -> Vec<Program> {
+/// All files of the groups, and all folders in them with a `main.rs` or a `mod.rs`.
+pub(crate) fn parts() -> Vec<Part> {
     assert_eq!(entries("tests"), GROUPS, "a test has a group");
-    let mut programs = Vec::new();
+    let mut parts = Vec::new();
     for group in GROUPS {
         for entry in entries(&format!("tests/{group}")) {
-            let (name, path) = match entry.strip_suffix(".rs") {
-                Some(name) => (name.to_owned(), format!("tests/{group}/{entry}")),
-                None => (entry.clone(), format!("tests/{group}/{entry}/main.rs")),
+            let path = format!("tests/{group}/{entry}");
+            let (name, paths) = match entry.strip_suffix(".rs") {
+                Some("main") => continue,
+                Some(name) => (name.to_owned(), vec![path]),
+                None => {
+                    let of_a_folder = ["main.rs", "mod.rs"].map(|file| format!("{path}/{file}"));
+                    (entry, of_a_folder.to_vec())
+                }
             };
-            if Path::new(PACKAGE).join(&path).exists() {
-                programs.push(Program { name, path });
+            let mut there = paths
+                .into_iter()
+                .filter(|path| Path::new(PACKAGE).join(path).exists());
+            if let Some(path) = there.next() {
+                parts.push(Part { name, path });
             }
         }
     }
-    programs
+    parts
 }

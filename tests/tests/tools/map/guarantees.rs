@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::files::PACKAGE;
+use crate::map::files::PACKAGE;
 
 /// A part of the guide's guarantees, and what is said to show it.
 #[derive(Debug, Default)]

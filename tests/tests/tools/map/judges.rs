@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use crate::files::PACKAGE;
+use crate::map::files::PACKAGE;
 
 /// Tests that are not about a promise: a program that ends where it should not.
 const ENDS: [&str; 2] = ["panic", "crash"];

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files::PACKAGE;
+use crate::map::files::PACKAGE;
 
 /// From the package's folder.
 pub(crate) const PAGES: [&str; 7] = [

@@ -5,8 +5,6 @@
 mod act;
 mod beliefs;
 mod drain;
-#[path = "../script_faults/faults.rs"]
-mod faults;
 mod judge;
 mod late;
 mod scenes;
@@ -21,6 +19,7 @@ use tokio::runtime::Runtime;
 
 use self::act::Act;
 use self::world::World;
+use crate::script_faults::faults;
 
 #[test]
 fn a_refused_command_of_a_mutex_leaves_nothing_worse_than_a_hold_until_its_lease_ends() {

@@ -12,26 +12,32 @@ use std::{
 };
 
 use self::{
-    files::{PACKAGE, programs},
+    files::{GROUPS, PACKAGE, parts},
     guarantees::{guarantees, map},
     judges::{judges, mutants},
     links::{NAMING, PAGES, exists, has_heading, links, paths},
 };
 
 #[test]
-fn every_program_of_tests_is_declared() {
-    let manifest = Path::new(PACKAGE).join("Cargo.toml");
-    let manifest = std::fs::read_to_string(manifest).expect("the package has a manifest");
-    let programs = programs();
-    for program in &programs {
-        let row = format!(
-            "{{ name = \"{}\", path = \"{}\" }},",
-            program.name, program.path
+fn every_file_of_tests_is_part_of_one_program() {
+    let read = |path: &str| std::fs::read_to_string(Path::new(PACKAGE).join(path));
+    let manifest = read("Cargo.toml").expect("the package has a manifest");
+    let mut alone = GROUPS.len();
+    for part in parts() {
+        let (name, path) = (&part.name, &part.path);
+        let row = format!("{{ name = \"{name}\", path = \"{path}\" }},");
+        let group = read(&part.group()).expect("each group has a program");
+        let is_module = group.lines().any(|line| line == format!("mod {name};"));
+        assert_ne!(
+            is_module,
+            manifest.contains(&row),
+            "{path} is in both or none of {} and Cargo.toml",
+            part.group()
         );
-        assert!(manifest.contains(&row), "tests/Cargo.toml lacks: {row}");
+        alone += usize::from(!is_module);
     }
     let declared = manifest.matches("path = \"tests/").count();
-    assert_eq!(declared, programs.len(), "declared and not there");
+    assert_eq!(declared, alone, "declared and not there");
 }
 
 #[test]
@@ -54,21 +60,21 @@ fn every_guarantee_is_mapped_as_the_guide_says_it() {
 
 #[test]
 fn every_guarantee_has_tests_that_exist_or_a_reason_why_not() {
-    let known: BTreeMap<_, _> = programs()
+    let known: BTreeMap<_, _> = parts()
         .iter()
-        .map(|program| (program.title(), program.tests()))
+        .map(|part| (part.title(), part.tests()))
         .collect();
     for part in map() {
         let quote = &part.quote;
         let has_reason = part.reason.is_some();
         assert_eq!(part.tests.is_empty(), has_reason, "{quote}");
-        for (program, tests) in &part.tests {
-            let Some(known) = known.get(program) else {
-                panic!("{quote}: there is no {program}");
+        for (title, tests) in &part.tests {
+            let Some(known) = known.get(title) else {
+                panic!("{quote}: there is no {title}");
             };
-            assert!(!tests.is_empty(), "{quote}: no test of {program}");
+            assert!(!tests.is_empty(), "{quote}: no test of {title}");
             for test in tests {
-                assert!(known.contains(test), "{quote}: no {test} in {program}");
+                assert!(known.contains(test), "{quote}: no {test} in {title}");
             }
         }
     }

@@ -42,8 +42,8 @@ fn imports_run_one_way_as_the_table_says() {
 fn arrows_that_run_back_up_are_noticed() {
     let table = Table::of_the_design();
     for (file, import) in [
-        ("store/seeded.rs", "use crate::client::Client;"),
-        ("store/seeded.rs", "use crate::{Error, Client};"),
+        ("store/seeded.rs", "use crate::house::client::Client;"),
+        ("store/seeded.rs", "use crate::house::{Error, Client};"),
         (
             "store/redis/wire/seeded.rs",
             "use super::super::node::Node;",
@@ -52,19 +52,25 @@ fn arrows_that_run_back_up_are_noticed() {
             "store/redis/node/seeded.rs",
             "use super::super::NodeId as N, super::super::topology;",
         ),
-        ("hold/seeded.rs", "fn lose(gates: &crate::lock::Share) {}"),
         (
             "hold/seeded.rs",
-            "select! { _ = crate::lock::wait() => {} }",
+            "fn lose(gates: &crate::house::lock::Share) {}",
+        ),
+        (
+            "hold/seeded.rs",
+            "select! { _ = crate::house::lock::wait() => {} }",
         ),
         (
             "lock/gate/seeded.rs",
             "mod inner { use super::super::super::Commons; }",
         ),
-        ("error/seeded.rs", "use crate::key::{LockKey as Key};"),
+        (
+            "error/seeded.rs",
+            "use crate::house::key::{LockKey as Key};",
+        ),
         (
             "protocol/seeded.rs",
-            "#[cfg(test)] mod tests { use crate::store::Store; }",
+            "#[cfg(test)] mod tests { use crate::house::store::Store; }",
         ),
     ] {
         let mut sources = sources::library();
@@ -79,8 +85,8 @@ fn what_is_no_import_is_not_taken_for_one() {
     let table = Table::of_the_design();
     let mut sources = sources::library();
     let seeded = r#"
-        //! As [`Client`](crate::client::Client).
-        pub(in crate::hold) const SAYS: &str = "use crate::client::Client;"; // crate::client::Client
+        //! As [`Client`](crate::house::client::Client).
+        pub(in crate::house::hold) const SAYS: &str = "use crate::house::client::Client;"; // crate::house::client::Client
         use super::hold::Hold;
     "#;
     sources.insert("hold/seeded.rs".to_owned(), seeded.to_owned());

@@ -5,7 +5,7 @@
 
 mod actor;
 mod drain;
-mod faults;
+pub(crate) mod faults;
 mod judge;
 mod scenes;
 mod wander;

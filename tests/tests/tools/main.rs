@@ -1,0 +1,8 @@
+//! The harness, and what the project promises about its own files.
+
+mod events;
+mod harness;
+mod house;
+mod language;
+mod map;
+mod proxy;
