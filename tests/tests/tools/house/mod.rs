@@ -42,8 +42,8 @@ fn imports_run_one_way_as_the_table_says() {
 fn arrows_that_run_back_up_are_noticed() {
     let table = Table::of_the_design();
     for (file, import) in [
-        ("store/seeded.rs", "use crate::house::client::Client;"),
-        ("store/seeded.rs", "use crate::house::{Error, Client};"),
+        ("store/seeded.rs", "use crate::client::Client;"),
+        ("store/seeded.rs", "use crate::{Error, Client};"),
         (
             "store/redis/wire/seeded.rs",
             "use super::super::node::Node;",
@@ -54,11 +54,11 @@ fn arrows_that_run_back_up_are_noticed() {
         ),
         (
             "hold/seeded.rs",
-            "fn lose(gates: &crate::house::lock::Share) {}",
+            "fn lose(gates: &crate::lock::Share) {}",
         ),
         (
             "hold/seeded.rs",
-            "select! { _ = crate::house::lock::wait() => {} }",
+            "select! { _ = crate::lock::wait() => {} }",
         ),
         (
             "lock/gate/seeded.rs",
@@ -66,11 +66,11 @@ fn arrows_that_run_back_up_are_noticed() {
         ),
         (
             "error/seeded.rs",
-            "use crate::house::key::{LockKey as Key};",
+            "use crate::key::{LockKey as Key};",
         ),
         (
             "protocol/seeded.rs",
-            "#[cfg(test)] mod tests { use crate::house::store::Store; }",
+            "#[cfg(test)] mod tests { use crate::store::Store; }",
         ),
     ] {
         let mut sources = sources::library();
@@ -85,8 +85,8 @@ fn what_is_no_import_is_not_taken_for_one() {
     let table = Table::of_the_design();
     let mut sources = sources::library();
     let seeded = r#"
-        //! As [`Client`](crate::house::client::Client).
-        pub(in crate::house::hold) const SAYS: &str = "use crate::house::client::Client;"; // crate::house::client::Client
+        //! As [`Client`](crate::client::Client).
+        pub(in crate::hold) const SAYS: &str = "use crate::client::Client;"; // crate::client::Client
         use super::hold::Hold;
     "#;
     sources.insert("hold/seeded.rs".to_owned(), seeded.to_owned());

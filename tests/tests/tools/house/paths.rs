@@ -54,7 +54,7 @@ pub(crate) fn find(tokens: TokenStream, place: &Place, found: &mut Found) {
             }
             TokenTree::Punct(punct) if punct.as_char() == ';' => test = place.test,
             TokenTree::Ident(word) if word == "pub" && is_group(tokens.get(at + 1)) => {
-                at += 1; // `pub(in crate::house::…)` imports nothing.
+                at += 1; // `pub(in crate::…)` imports nothing.
             }
             TokenTree::Ident(word) if word == "mod" => {
                 let mut inner = here.clone();
@@ -143,7 +143,7 @@ fn tree(tokens: &[TokenTree], at: &mut usize, stem: &[String], place: &Place, fo
     found.push(place, &path, alias);
 }
 
-/// `crate::house::a::b` of an expression or a type, up to its last name.
+/// `crate::a::b` of an expression or a type, up to its last name.
 fn straight(tokens: &[TokenTree], at: &mut usize) -> Path {
     let mut path = vec![text(tokens.get(*at))];
     while is_colons(tokens, *at + 1) {
