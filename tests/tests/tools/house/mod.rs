@@ -52,10 +52,7 @@ fn arrows_that_run_back_up_are_noticed() {
             "store/redis/node/seeded.rs",
             "use super::super::NodeId as N, super::super::topology;",
         ),
-        (
-            "hold/seeded.rs",
-            "fn lose(gates: &crate::lock::Share) {}",
-        ),
+        ("hold/seeded.rs", "fn lose(gates: &crate::lock::Share) {}"),
         (
             "hold/seeded.rs",
             "select! { _ = crate::lock::wait() => {} }",
@@ -64,10 +61,7 @@ fn arrows_that_run_back_up_are_noticed() {
             "lock/gate/seeded.rs",
             "mod inner { use super::super::super::Commons; }",
         ),
-        (
-            "error/seeded.rs",
-            "use crate::key::{LockKey as Key};",
-        ),
+        ("error/seeded.rs", "use crate::key::{LockKey as Key};"),
         (
             "protocol/seeded.rs",
             "#[cfg(test)] mod tests { use crate::store::Store; }",
