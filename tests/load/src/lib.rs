@@ -1,13 +1,17 @@
-//! What tasks do with locks, drawn from a seed: shapes of load, and the operations of a task. The simulation and the soak
-//! draw from the same shapes, the one in virtual time, the other in real processes.
+//! What tasks do with locks, drawn from a seed: shapes of load, the operations of a task, and the locks of dlock's that it asks
+//! for. The simulation and the soak draw from the same shapes, the one in virtual time, the other in real processes.
 
 mod cut_short;
+mod guard;
+mod handle;
 mod locks;
 mod op;
 mod random;
 mod shape;
 
 pub use self::cut_short::CutShort;
+pub use self::guard::Guard;
+pub use self::handle::Handle;
 pub use self::locks::{LockKind, Mutexes};
 pub use self::op::{Ending, Inner, Op, Patience};
 pub use self::random::Random;

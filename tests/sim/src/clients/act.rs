@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use dlock::__private::Request;
 use dlock::{Client, Error, LockKind, LockMode};
-use dlock_load::CutShort;
+use dlock_load::{CutShort, Guard as Ours, Handle};
 
 use super::hold::{Holding, hold};
-use super::lock::Lock;
 use super::sim::Sim;
 use crate::engine::{Nanos, ProcId};
 use crate::faults;
@@ -24,7 +23,8 @@ pub(crate) async fn act(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Cl
         several(sim, who, plan, client, &op).await;
         return;
     }
-    let Ok(lock) = Lock::of(sim, plan, client, &op) else {
+    let named = (kind_of(sim, plan, op.locks[0]), Setup::lock(op.locks[0]));
+    let Ok(lock) = Handle::new(client, named, op.owner, op.min_hold) else {
         return;
     };
     let asked = sim.engine.now();
@@ -36,7 +36,8 @@ pub(crate) async fn act(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Cl
         return;
     };
     let belief = who.belief(&op, op.locks[0], op.write, asked, sim.engine.now());
-    hold(sim, Holding::new(sim, belief, guard), &op, &lock, who).await;
+    let holding = Holding::new(sim, belief, Guard::Ours(guard));
+    hold(sim, holding, &op, &lock, who).await;
     sim.count();
 }
 
@@ -139,6 +140,14 @@ impl Drop for Wait<'_> {
     }
 }
 
+fn kind_of(sim: &Sim, plan: &ProcessPlan, lock: usize) -> LockKind {
+    match sim.plan.setup.mutexes.has(lock) {
+        false => LockKind::Rw,
+        true if plan.fenced => LockKind::FencedMutex,
+        true => LockKind::Mutex,
+    }
+}
+
 /// Asks for several locks through the attribute.
 async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, op: &Op) {
     let mode = if op.write {
@@ -147,15 +156,9 @@ async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, o
         LockMode::Read
     };
     let names = op.locks.iter().map(|lock| Setup::lock(*lock));
-    let kind = match sim.plan.setup.mutexes.has(op.locks[0]) {
-        false => LockKind::Rw,
-        true if plan.fenced => LockKind::FencedMutex,
-        true => LockKind::Mutex,
-    };
-    let has_tokens = kind != LockKind::Mutex;
     let request = Request::each(names, "several", mode)
         .client(client)
-        .kind(kind);
+        .kind(kind_of(sim, plan, op.locks[0]));
     let request = match op.patience {
         Patience::Forever => request.wait_forever(),
         Patience::For(long) => request.wait(Duration::from_nanos(long)),
@@ -185,7 +188,7 @@ async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, o
         .zip(grant.held())
         .map(|(lock, held)| {
             let belief = who.belief(op, *lock, op.write, asked, now);
-            Holding::new(sim, belief, Guard::Several(held, has_tokens))
+            Holding::new(sim, belief, Guard::Ours(Ours::Several(held)))
         })
         .collect();
     let body = async move {

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dlock::sim::sleep;
-use dlock_load::CutShort;
+use dlock_load::{CutShort, Handle};
 
 use super::act::Who;
-use super::lock::Lock;
 use super::sim::Sim;
 use crate::history::Kind;
 use crate::judges::{Belief, Guard, Told};
@@ -113,7 +112,7 @@ impl Drop for Holding {
 }
 
 /// Holds for as long as the operation says, and gives back in its way.
-pub(super) async fn hold(sim: &Rc<Sim>, holding: Holding, op: &Op, lock: &Lock, who: Who) {
+pub(super) async fn hold(sim: &Rc<Sim>, holding: Holding, op: &Op, lock: &Handle, who: Who) {
     let read = holding.read();
     linger(&holding, op).await;
     if let Some(inner) = op.inner {
@@ -131,7 +130,7 @@ pub(super) async fn hold(sim: &Rc<Sim>, holding: Holding, op: &Op, lock: &Lock, 
             Ok(Some(guard)) => {
                 let now = sim.engine.now();
                 let belief = who.belief(op, op.locks[0], inner.write, asked, now);
-                let inner = Holding::new(sim, belief, guard);
+                let inner = Holding::new(sim, belief, Guard::Ours(guard));
                 linger(&inner, op).await;
                 end(inner, op.ending).await;
             }
@@ -179,11 +178,8 @@ async fn end(holding: Holding, ending: Ending) {
     };
     let releasing = async {
         match guard {
-            Guard::Read(guard) => guard.release().await,
-            Guard::Write(guard) => guard.release().await,
-            Guard::Mutex(guard) => guard.release().await,
-            Guard::Fenced(guard) => guard.release().await,
-            Guard::Several(..) | Guard::Foreign(_) => Ok(()),
+            Guard::Ours(guard) => guard.release().await,
+            Guard::Foreign(_) => Ok(()),
         }
     };
     match ending {

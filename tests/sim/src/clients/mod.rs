@@ -3,7 +3,6 @@
 mod act;
 mod foreign;
 mod hold;
-mod lock;
 mod process;
 mod sim;
 

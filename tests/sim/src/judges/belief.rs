@@ -199,7 +199,7 @@ impl Judges {
         } else {
             home.any(engine, has)
         };
-        if recorded || guard.is_expired() || matches!(guard, Guard::Several(..)) {
+        if recorded || guard.is_expired() || guard.is_one_of_several() {
             return;
         }
         if !self.excuses.borrow().is_lost(engine, belief.claim()) {

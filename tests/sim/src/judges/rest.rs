@@ -21,7 +21,7 @@ impl Judges {
     pub(super) fn rests(&self, belief: &Belief, guard: &Guard) {
         if belief.min_hold.is_some() && !guard.is_lost() {
             let mut rest = belief.clone();
-            if matches!(guard, Guard::Several(..)) {
+            if guard.is_one_of_several() {
                 // One of several may have been had long before the last of them.
                 rest.since = rest.asked;
             }

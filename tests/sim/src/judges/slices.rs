@@ -2,6 +2,8 @@
 
 use super::Judges;
 use super::belief::{Belief, Beliefs, seconds};
+use dlock_load::Guard as Ours;
+
 use super::guard::Guard;
 use crate::engine::{Engine, MS, Nanos};
 
@@ -18,11 +20,12 @@ impl Judges {
         belief: &Belief,
         guard: &Guard,
     ) {
-        let (Guard::Write(_) | Guard::Mutex(_) | Guard::Fenced(_)) = guard else {
+        let Guard::Ours(guard) = guard else { return };
+        if matches!(guard, Ours::Read(_) | Ours::Several(_)) {
             return;
-        };
+        }
         // A hold without a name is known by the record at masters, which may have changed.
-        if matches!(guard, Guard::Mutex(_)) && !self.must_be_kept(engine.now()) {
+        if matches!(guard, Ours::Mutex(_)) && !self.must_be_kept(engine.now()) {
             return;
         }
         let begun = beliefs.granted_first(belief);

@@ -67,7 +67,7 @@ impl Judges {
         let now = engine.now();
         let largest = beliefs.largest(belief);
         // One of several was granted long before the last of them.
-        let before = if matches!(guard, Guard::Several(..)) {
+        let before = if guard.is_one_of_several() {
             belief.asked
         } else {
             now

@@ -1,19 +1,13 @@
 //! Whatever a task holds a lock by.
 
-use dlock::{
-    CallGuard, FencedMutexGuard, FencingToken, LockKind, LossReason, MutexGuard, ReadGuard,
-    WriteGuard,
-};
+use dlock::{FencingToken, LossReason};
+use dlock_load::Guard as Ours;
 
 use super::{plain::Owned, why};
 
-/// A lock that is had.
+/// A lock that is held.
 pub(crate) enum Guard {
-    Read(ReadGuard),
-    Write(WriteGuard),
-    Several(CallGuard),
-    Mutex(MutexGuard),
-    Fenced(FencedMutexGuard),
+    Ours(Ours),
     Plain(Owned),
     Rslock(rslock::LockGuard),
 }
@@ -21,25 +15,16 @@ pub(crate) enum Guard {
 impl Guard {
     /// Nothing for locks that have no tokens.
     pub(crate) fn token(&self) -> Option<u64> {
-        let token = match self {
-            Self::Read(guard) => guard.fencing_token(),
-            Self::Write(guard) => guard.fencing_token(),
-            Self::Fenced(guard) => guard.fencing_token(),
-            // The attribute gives no token of a plain mutex, so this one means nothing.
-            Self::Several(held) if held.key().kind() != LockKind::Mutex => held.fencing_token(),
-            Self::Several(_) | Self::Mutex(_) | Self::Plain(_) | Self::Rslock(_) => return None,
-        };
-        Some(FencingToken::as_u64(token))
+        match self {
+            Self::Ours(guard) => guard.fencing_token().map(FencingToken::as_u64),
+            Self::Plain(_) | Self::Rslock(_) => None,
+        }
     }
 
     /// Whether its holder is told that it is lost. Some locks never tell.
     pub(crate) fn is_lost(&self) -> bool {
         match self {
-            Self::Read(guard) => guard.check().is_err(),
-            Self::Write(guard) => guard.check().is_err(),
-            Self::Several(held) => held.check().is_err(),
-            Self::Mutex(guard) => guard.check().is_err(),
-            Self::Fenced(guard) => guard.check().is_err(),
+            Self::Ours(guard) => guard.check().is_err(),
             Self::Plain(owned) => owned.is_over(),
             Self::Rslock(_) => false,
         }
@@ -47,11 +32,7 @@ impl Guard {
 
     pub(crate) async fn lost(&self) -> LossReason {
         match self {
-            Self::Read(guard) => guard.lost().await,
-            Self::Write(guard) => guard.lost().await,
-            Self::Several(held) => held.lost().await,
-            Self::Mutex(guard) => guard.lost().await,
-            Self::Fenced(guard) => guard.lost().await,
+            Self::Ours(guard) => guard.lost().await,
             Self::Plain(_) | Self::Rslock(_) => std::future::pending().await,
         }
     }
@@ -59,12 +40,7 @@ impl Guard {
     /// Gives it back; how that went.
     pub(crate) async fn release(self) -> String {
         let released = match self {
-            Self::Read(guard) => guard.release().await.map_err(|error| why(&error)),
-            Self::Write(guard) => guard.release().await.map_err(|error| why(&error)),
-            Self::Mutex(guard) => guard.release().await.map_err(|error| why(&error)),
-            Self::Fenced(guard) => guard.release().await.map_err(|error| why(&error)),
-            // The attribute does that.
-            Self::Several(_) => Ok(()),
+            Self::Ours(guard) => guard.release().await.map_err(|error| why(&error)),
             Self::Plain(owned) => owned.release().await,
             Self::Rslock(guard) => {
                 guard.release().await;

@@ -1,26 +1,24 @@
 //! The locks that are tried: dlock, and those that show whether the judges see anything.
 
 mod guard;
-mod lock;
 mod plain;
 mod rslock;
 
 use std::time::Duration;
 
 use dlock::Client;
-use dlock_load::Patience;
+use dlock_load::{Handle, Patience};
 use tokio::time::sleep;
 
 pub(super) use self::guard::Guard;
 use self::{
-    lock::Lock,
     plain::{Care, Plain},
     rslock::Rslock,
 };
 use super::Orders;
 use crate::{
     history::Journal,
-    plan::{Kind, LockKind, PREFIX, Plan, key_of},
+    plan::{Kind, LockKind, PREFIX, Plan, key_of, name_as},
 };
 
 /// A client of one of them.
@@ -93,10 +91,11 @@ impl System {
         match self {
             Self::Dlock(client) => {
                 let asking = async {
-                    let lock = Lock::of(client, kind, lock, owner)?;
-                    lock.ask(write, patience).await
+                    let lock = Handle::new(client, (kind, name_as(kind, lock)), owner, None)?;
+                    let got = lock.ask(write, patience).await?;
+                    Ok(got.map(Guard::Ours))
                 };
-                asking.await.map_err(|error| why(&error))
+                asking.await.map_err(|error: dlock::Error| why(&error))
             }
             Self::Plain(plain) => plain.ask(&key_of(lock), patience).await,
             Self::Rslock(rslock) => rslock.ask(&key_of(lock), patience).await,

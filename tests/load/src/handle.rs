@@ -1,46 +1,61 @@
-//! A lock of dlock's, of whichever kind.
+//! A lock of any kind, and how a task asks for it.
 
 use std::time::Duration;
 
 use dlock::{Client, Error, FencedMutex, LockKind, Mutex, RwLock};
-use dlock_load::Patience;
 
-use super::Guard;
-use crate::plan::name_as;
+use crate::{Guard, Nanos, Patience};
 
 /// A handle with the settings of an operation.
-pub(super) enum Lock {
+#[derive(Debug)]
+pub enum Handle {
+    /// A read/write lock.
     Rw(RwLock),
+    /// A mutex without tokens.
     Mutex(Mutex),
+    /// A mutex with tokens.
     Fenced(FencedMutex),
 }
 
-impl Lock {
-    pub(super) fn of(
+impl Handle {
+    /// A lock of this kind and name. Only read/write locks have owners.
+    ///
+    /// # Errors
+    /// As for the names given to a client.
+    pub fn new(
         client: &Client,
-        kind: LockKind,
-        number: usize,
+        (kind, name): (LockKind, String),
         owner: Option<usize>,
+        min_hold: Option<Nanos>,
     ) -> Result<Self, Error> {
-        let name = name_as(kind, number);
-        Ok(match (kind, owner) {
-            (LockKind::Rw, None) => Self::Rw(client.rw_lock(name)?),
-            (LockKind::Rw, Some(owner)) => {
-                let lock = client.rw_lock(name)?;
-                Self::Rw(lock.owner(format!("owner-{owner}")))
+        let min_hold = min_hold.map(Duration::from_nanos);
+        if kind == LockKind::Rw {
+            let mut lock = client.rw_lock(name)?;
+            if let Some(owner) = owner {
+                lock = lock.owner(format!("owner-{owner}"));
             }
-            (LockKind::FencedMutex, _) => Self::Fenced(client.mutex(name)?.fenced()?),
-            _ => Self::Mutex(client.mutex(name)?),
+            if let Some(min_hold) = min_hold {
+                lock = lock.min_hold(min_hold);
+            }
+            return Ok(Self::Rw(lock));
+        }
+        let mut lock = client.mutex(name)?;
+        if let Some(min_hold) = min_hold {
+            lock = lock.min_hold(min_hold);
+        }
+        Ok(match kind {
+            LockKind::FencedMutex => Self::Fenced(lock.fenced()?),
+            _ => Self::Mutex(lock),
         })
     }
 
-    pub(super) async fn ask(
-        &self,
-        write: bool,
-        patience: Patience,
-    ) -> Result<Option<Guard>, Error> {
+    /// Asks for the lock; nothing if it is not had in time.
+    ///
+    /// # Errors
+    /// Those of the lock.
+    pub async fn ask(&self, write: bool, patience: Patience) -> Result<Option<Guard>, Error> {
         Ok(match (self, patience) {
-            (Self::Rw(lock), patience) => return ask(lock, write, patience).await,
+            (Self::Rw(lock), patience) => return ask_rw(lock, write, patience).await,
             (Self::Mutex(lock), Patience::Forever) => Some(Guard::Mutex(lock.lock().await?)),
             (Self::Mutex(lock), Patience::Try) => lock.try_lock().await?.map(Guard::Mutex),
             (Self::Mutex(lock), Patience::For(long)) => {
@@ -57,7 +72,7 @@ impl Lock {
     }
 }
 
-async fn ask(lock: &RwLock, write: bool, patience: Patience) -> Result<Option<Guard>, Error> {
+async fn ask_rw(lock: &RwLock, write: bool, patience: Patience) -> Result<Option<Guard>, Error> {
     Ok(match (write, patience) {
         (true, Patience::Forever) => Some(Guard::Write(lock.write().await?)),
         (false, Patience::Forever) => Some(Guard::Read(lock.read().await?)),
