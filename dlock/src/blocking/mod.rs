@@ -20,6 +20,7 @@
 mod background;
 mod client;
 mod guards;
+mod handle;
 mod mutex;
 mod rw_lock;
 
