@@ -1,17 +1,17 @@
 //! What the blocking handles to all kinds of locks have.
 
-/// A handle of this name, whose async one is documented under the second name.
+/// A handle of this name, the async handle that it waits for, and the name under which that is documented.
 macro_rules! handle {
-    ($(#[$about:meta])* $name:ident, $of:literal) => {
+    ($(#[$about:meta])* $name:ident, $lock:path, $of:literal) => {
         $(#[$about])*
         #[derive(Clone, Debug)]
         pub struct $name {
             client: crate::Client,
-            lock: crate::$name,
+            lock: $lock,
         }
 
         impl $name {
-            pub(super) fn new(client: crate::Client, lock: crate::$name) -> Self {
+            pub(super) fn new(client: crate::Client, lock: $lock) -> Self {
                 Self { client, lock }
             }
 

@@ -10,7 +10,7 @@ macro_rules! mutex {
     ($(#[$about:meta])* $name:ident, $guard:ident, $make:literal) => {
         handle! {
             $(#[$about])*
-            $name, "Mutex"
+            $name, crate::$name, "Mutex"
         }
 
         impl $name {

@@ -9,7 +9,7 @@ use crate::Error;
 handle! {
     /// A [`RwLock`](crate::RwLock) whose methods wait. Settings and errors are the same; on the one thread
     /// that drives a client's runtime they answer [`WouldDeadlock`](crate::ErrorKind::WouldDeadlock).
-    RwLock, "RwLock"
+    RwLock, crate::RwLock, "RwLock"
 }
 
 impl RwLock {
