@@ -11,6 +11,8 @@ use crate::hidden::parse_duration;
 
 /// The variable of the environment that says where the locks live.
 pub(crate) const URL: &str = "DLOCK_URL";
+/// What a command that runs under a lock finds its name in.
+pub(crate) const KEY: &str = "DLOCK_KEY";
 
 // Names of parameters would look like code to a linter of documentation.
 const URL_HELP: &str = "\

@@ -4,16 +4,23 @@ use std::time::Duration;
 
 use dlock::{Client, ClientBuilder};
 
-use crate::args::Common;
+use crate::args::{Common, KEY};
 use crate::exit::{Exit, Failure};
 
 /// Settings from the options that all commands have.
 pub(crate) fn builder(common: &Common) -> Result<ClientBuilder, Failure> {
     if common.url.is_empty() {
         // A server on this machine may be there, and not be the one that the services use.
+        let within = if std::env::var_os(KEY).is_some() {
+            "; this is the command of a `dlock run`, which passes DLOCK_URL on only with --keep-url"
+        } else {
+            ""
+        };
         return Err(Failure::new(
             Exit::CONFIG,
-            "no server is named; give --url or set DLOCK_URL, for example to redis://127.0.0.1:6379",
+            format!(
+                "no server is named; give --url or set DLOCK_URL, for example to redis://127.0.0.1:6379{within}"
+            ),
         ));
     }
     if common

@@ -13,7 +13,7 @@ use tokio::process::Command;
 use tokio::time::sleep;
 
 use super::signals::Came;
-use crate::args::{Run, URL};
+use crate::args::{KEY, Run, URL};
 use crate::exit::{Exit, Failure};
 
 /// How often to look whether what a command has started is gone.
@@ -42,7 +42,7 @@ impl Child {
         let mut command = Command::new(program);
         command
             .args(arguments)
-            .env("DLOCK_KEY", &args.key)
+            .env(KEY, &args.key)
             // Not that of another `dlock run` around this one.
             .env_remove(TOKEN)
             .kill_on_drop(true);

@@ -120,6 +120,16 @@ async fn the_command_does_not_see_the_password() {
 }
 
 #[tokio::test]
+async fn a_command_of_the_tool_under_a_lock_says_why_it_has_no_server() {
+    let tool = Tool::on_cluster().await;
+    let inner = format!("{} list; exit $?", dlock_tests::dlock_tool().display());
+    let run = ["run", "--key", "outer", "--", "sh", "-c", &inner];
+    let said = tool.say(&run).await;
+    assert_eq!(said.code, 78, "{said:?}");
+    assert!(said.err.contains("--keep-url"), "{said:?}");
+}
+
+#[tokio::test]
 async fn a_time_without_a_unit_counts_seconds() {
     let tool = Tool::on_cluster().await;
     let lock = tool.client.rw_lock("bare").expect("valid");
