@@ -184,7 +184,7 @@ impl ClientBuilder {
     /// `*.redis.internal`). Default: any. The hosts of the URL are always allowed. Over TLS a server must also have a certificate for its
     /// name. Outside a cluster the client connects only to the hosts of the URL.
     pub fn trusted_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.config.trust.hosts = hosts.into_iter().map(Into::into).collect();
+        self.config.trust.hosts = Trust::hosts(hosts);
         self
     }
 

@@ -7,7 +7,7 @@ use super::ClientBuilder;
 use super::builder::Config;
 use crate::duration;
 use crate::error::Quoted;
-use crate::store::Pem;
+use crate::store::{Pem, Trust};
 
 const URL: &str = "DLOCK_URL";
 const PREFIX: &str = "DLOCK_PREFIX";
@@ -110,10 +110,7 @@ impl ClientBuilder {
             }
         }
         if let Some(hosts) = variables.text(TRUSTED_HOSTS)? {
-            let hosts: Vec<_> = hosts
-                .split(',')
-                .map(|host| host.trim().to_owned())
-                .collect();
+            let hosts = Trust::hosts(hosts.split(','));
             if hosts.iter().any(String::is_empty) {
                 return Err(format!("the variable {TRUSTED_HOSTS} has an empty host"));
             }
@@ -233,7 +230,7 @@ mod tests {
             .response_timeout(Duration::from_secs(2))
             .tls_ca_file("ca.pem")
             .tls_client_files("client.pem", "client.key")
-            .trusted_hosts(["10.0.*", "*.internal"]);
+            .trusted_hosts(["10.0.*", " *.internal "]);
         assert_eq!(format!("{builder:?}"), format!("{by_hand:?}"));
     }
 

@@ -7,12 +7,12 @@ use dlock::{
 /// A guard of any kind.
 #[derive(Debug)]
 #[must_use = "dropping it gives the lock back"]
-pub enum Guard {
+pub enum DlockGuard {
     /// A reader's.
     Read(ReadGuard),
     /// A writer's.
     Write(WriteGuard),
-    /// One lock of those that the attribute has taken together.
+    /// A lock that the attribute has taken together with others.
     Several(CallGuard),
     /// A mutex without tokens.
     Mutex(MutexGuard),
@@ -20,7 +20,7 @@ pub enum Guard {
     Fenced(FencedMutexGuard),
 }
 
-impl Guard {
+impl DlockGuard {
     /// Nothing for locks that have no tokens.
     #[must_use]
     pub fn fencing_token(&self) -> Option<FencingToken> {
@@ -65,7 +65,7 @@ impl Guard {
     /// Gives the lock back. The attribute does that with several.
     ///
     /// # Errors
-    /// Those of the release.
+    /// The errors of the lock's own release.
     pub async fn release(self) -> Result<(), Error> {
         match self {
             Self::Read(guard) => guard.release().await,

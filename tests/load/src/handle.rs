@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dlock::{Client, Error, FencedMutex, LockKind, Mutex, RwLock};
 
-use crate::{Guard, Nanos, Patience};
+use crate::{DlockGuard, Nanos, Patience};
 
 /// A handle with the settings of an operation.
 #[derive(Debug)]
@@ -52,39 +52,43 @@ impl Handle {
     /// Asks for the lock; nothing if it is not had in time.
     ///
     /// # Errors
-    /// Those of the lock.
-    pub async fn ask(&self, write: bool, patience: Patience) -> Result<Option<Guard>, Error> {
+    /// The errors of the lock's own acquire.
+    pub async fn ask(&self, write: bool, patience: Patience) -> Result<Option<DlockGuard>, Error> {
         Ok(match (self, patience) {
             (Self::Rw(lock), patience) => return ask_rw(lock, write, patience).await,
-            (Self::Mutex(lock), Patience::Forever) => Some(Guard::Mutex(lock.lock().await?)),
-            (Self::Mutex(lock), Patience::Try) => lock.try_lock().await?.map(Guard::Mutex),
+            (Self::Mutex(lock), Patience::Forever) => Some(DlockGuard::Mutex(lock.lock().await?)),
+            (Self::Mutex(lock), Patience::Try) => lock.try_lock().await?.map(DlockGuard::Mutex),
             (Self::Mutex(lock), Patience::For(long)) => {
                 let long = Duration::from_nanos(long);
-                Some(Guard::Mutex(lock.lock_timeout(long).await?))
+                Some(DlockGuard::Mutex(lock.lock_timeout(long).await?))
             }
-            (Self::Fenced(lock), Patience::Forever) => Some(Guard::Fenced(lock.lock().await?)),
-            (Self::Fenced(lock), Patience::Try) => lock.try_lock().await?.map(Guard::Fenced),
+            (Self::Fenced(lock), Patience::Forever) => Some(DlockGuard::Fenced(lock.lock().await?)),
+            (Self::Fenced(lock), Patience::Try) => lock.try_lock().await?.map(DlockGuard::Fenced),
             (Self::Fenced(lock), Patience::For(long)) => {
                 let long = Duration::from_nanos(long);
-                Some(Guard::Fenced(lock.lock_timeout(long).await?))
+                Some(DlockGuard::Fenced(lock.lock_timeout(long).await?))
             }
         })
     }
 }
 
-async fn ask_rw(lock: &RwLock, write: bool, patience: Patience) -> Result<Option<Guard>, Error> {
+async fn ask_rw(
+    lock: &RwLock,
+    write: bool,
+    patience: Patience,
+) -> Result<Option<DlockGuard>, Error> {
     Ok(match (write, patience) {
-        (true, Patience::Forever) => Some(Guard::Write(lock.write().await?)),
-        (false, Patience::Forever) => Some(Guard::Read(lock.read().await?)),
-        (true, Patience::Try) => lock.try_write().await?.map(Guard::Write),
-        (false, Patience::Try) => lock.try_read().await?.map(Guard::Read),
+        (true, Patience::Forever) => Some(DlockGuard::Write(lock.write().await?)),
+        (false, Patience::Forever) => Some(DlockGuard::Read(lock.read().await?)),
+        (true, Patience::Try) => lock.try_write().await?.map(DlockGuard::Write),
+        (false, Patience::Try) => lock.try_read().await?.map(DlockGuard::Read),
         (true, Patience::For(long)) => {
             let long = Duration::from_nanos(long);
-            Some(Guard::Write(lock.write_timeout(long).await?))
+            Some(DlockGuard::Write(lock.write_timeout(long).await?))
         }
         (false, Patience::For(long)) => {
             let long = Duration::from_nanos(long);
-            Some(Guard::Read(lock.read_timeout(long).await?))
+            Some(DlockGuard::Read(lock.read_timeout(long).await?))
         }
     })
 }

@@ -10,7 +10,7 @@ mod random;
 mod shape;
 
 pub use self::cut_short::CutShort;
-pub use self::guard::Guard;
+pub use self::guard::DlockGuard;
 pub use self::handle::Handle;
 pub use self::locks::{LockKind, Mutexes};
 pub use self::op::{Ending, Inner, Op, Patience};

@@ -113,9 +113,8 @@ fn read_parameters(parameters: &str) -> Result<Trust, Error> {
             "tls_cert_file" => &mut certificate,
             "tls_key_file" => &mut key,
             "trusted_hosts" => {
-                let hosts = value.split(',').map(str::trim);
-                let hosts = hosts.filter(|host| !host.is_empty());
-                trust.hosts.extend(hosts.map(str::to_owned));
+                let hosts = Trust::hosts(value.split(',')).into_iter();
+                trust.hosts.extend(hosts.filter(|host| !host.is_empty()));
                 continue;
             }
             // It may be of a password.

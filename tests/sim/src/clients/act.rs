@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__private::Request;
 use dlock::{Client, Error, LockKind, LockMode};
-use dlock_load::{CutShort, Guard as Ours, Handle};
+use dlock_load::{CutShort, DlockGuard, Handle};
 
 use super::hold::{Holding, hold};
 use super::sim::Sim;
@@ -36,7 +36,7 @@ pub(crate) async fn act(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Cl
         return;
     };
     let belief = who.belief(&op, op.locks[0], op.write, asked, sim.engine.now());
-    let holding = Holding::new(sim, belief, Guard::Ours(guard));
+    let holding = Holding::new(sim, belief, Guard::Dlock(guard));
     hold(sim, holding, &op, &lock, who).await;
     sim.count();
 }
@@ -188,7 +188,7 @@ async fn several(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Client, o
         .zip(grant.held())
         .map(|(lock, held)| {
             let belief = who.belief(op, *lock, op.write, asked, now);
-            Holding::new(sim, belief, Guard::Ours(Ours::Several(held)))
+            Holding::new(sim, belief, Guard::Dlock(DlockGuard::Several(held)))
         })
         .collect();
     let body = async move {

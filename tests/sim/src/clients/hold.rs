@@ -130,7 +130,7 @@ pub(super) async fn hold(sim: &Rc<Sim>, holding: Holding, op: &Op, lock: &Handle
             Ok(Some(guard)) => {
                 let now = sim.engine.now();
                 let belief = who.belief(op, op.locks[0], inner.write, asked, now);
-                let inner = Holding::new(sim, belief, Guard::Ours(guard));
+                let inner = Holding::new(sim, belief, Guard::Dlock(guard));
                 linger(&inner, op).await;
                 end(inner, op.ending).await;
             }
@@ -178,7 +178,7 @@ async fn end(holding: Holding, ending: Ending) {
     };
     let releasing = async {
         match guard {
-            Guard::Ours(guard) => guard.release().await,
+            Guard::Dlock(guard) => guard.release().await,
             Guard::Foreign(_) => Ok(()),
         }
     };

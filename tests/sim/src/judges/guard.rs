@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use dlock::__internals::{BootInstant, ServerToken};
 use dlock::{ErrorKind, FencingToken, LossReason};
-use dlock_load::Guard as Ours;
+use dlock_load::DlockGuard;
 
 /// Whatever a task holds a lock by.
 #[derive(Debug)]
 pub(crate) enum Guard {
-    Ours(Ours),
+    Dlock(DlockGuard),
     /// Without dlock, until its time is over by the clock of the process that has it.
     Foreign(Until),
 }
@@ -32,20 +32,20 @@ impl Guard {
 
     fn fencing_token(&self) -> Option<FencingToken> {
         match self {
-            Self::Ours(guard) => guard.fencing_token(),
+            Self::Dlock(guard) => guard.fencing_token(),
             Self::Foreign(_) => None,
         }
     }
 
     pub(crate) fn is_lost(&self) -> bool {
         match self {
-            Self::Ours(guard) => guard.check().is_err(),
+            Self::Dlock(guard) => guard.check().is_err(),
             Self::Foreign(until) => BootInstant::now() >= until.get(),
         }
     }
 
     pub(super) fn is_one_of_several(&self) -> bool {
-        matches!(self, Self::Ours(Ours::Several(_)))
+        matches!(self, Self::Dlock(DlockGuard::Several(_)))
     }
 
     /// Whether its lease has run out. One of several may, while the others are waited for.
@@ -59,7 +59,7 @@ impl Guard {
     }
 
     fn is_lost_by(&self, reason: LossReason) -> bool {
-        let Self::Ours(guard) = self else {
+        let Self::Dlock(guard) = self else {
             return false;
         };
         let checked = guard.check();
@@ -68,7 +68,7 @@ impl Guard {
 
     pub(crate) async fn lost(&self) -> LossReason {
         match self {
-            Self::Ours(guard) => guard.lost().await,
+            Self::Dlock(guard) => guard.lost().await,
             Self::Foreign(_) => std::future::pending().await,
         }
     }

@@ -1,9 +1,9 @@
 //! A slice: for how long a process passes a write hold on among its tasks before it asks the server whether others wait.
 
+use dlock_load::DlockGuard;
+
 use super::Judges;
 use super::belief::{Belief, Beliefs, seconds};
-use dlock_load::Guard as Ours;
-
 use super::guard::Guard;
 use crate::engine::{Engine, MS, Nanos};
 
@@ -20,12 +20,12 @@ impl Judges {
         belief: &Belief,
         guard: &Guard,
     ) {
-        let Guard::Ours(guard) = guard else { return };
-        if matches!(guard, Ours::Read(_) | Ours::Several(_)) {
+        let Guard::Dlock(guard) = guard else { return };
+        if matches!(guard, DlockGuard::Read(_) | DlockGuard::Several(_)) {
             return;
         }
         // A hold without a name is known by the record at masters, which may have changed.
-        if matches!(guard, Ours::Mutex(_)) && !self.must_be_kept(engine.now()) {
+        if matches!(guard, DlockGuard::Mutex(_)) && !self.must_be_kept(engine.now()) {
             return;
         }
         let begun = beliefs.granted_first(belief);

@@ -3,7 +3,7 @@
 use std::{cell::Cell, rc::Rc, time::Duration};
 
 use dlock::{__private::Request, Client, LockMode};
-use dlock_load::{CutShort, Guard as Ours, Op, Patience};
+use dlock_load::{CutShort, DlockGuard, Op, Patience};
 use tokio::time::sleep;
 
 use super::{
@@ -151,14 +151,8 @@ async fn several(work: &Work, client: &Client, op: &Op) {
     let held = op.locks.iter().zip(grant.held()).zip(&ids);
     let holdings: Vec<Holding> = held
         .map(|((lock, held), id)| {
-            Holding::new(
-                work,
-                op,
-                *lock,
-                op.write,
-                *id,
-                Guard::Ours(Ours::Several(held)),
-            )
+            let guard = Guard::Dlock(DlockGuard::Several(held));
+            Holding::new(work, op, *lock, op.write, *id, guard)
         })
         .collect();
     let body = async move {

@@ -15,16 +15,18 @@ pub(crate) struct Part {
 }
 
 impl Part {
+    fn group(&self) -> &str {
+        self.path.split('/').nth(1).expect("a group")
+    }
+
     /// What `tests/GUARANTEES.md` calls it.
     pub(crate) fn title(&self) -> String {
-        let group = self.path.split('/').nth(1).expect("a group");
-        format!("{group}/{}", self.name)
+        format!("{}/{}", self.group(), self.name)
     }
 
     /// The program of its group.
-    pub(crate) fn group(&self) -> String {
-        let group = self.path.split('/').nth(1).expect("a group");
-        format!("tests/{group}/main.rs")
+    pub(crate) fn program(&self) -> String {
+        format!("tests/{}/main.rs", self.group())
     }
 
     /// The names of the tests in its files.

@@ -26,13 +26,13 @@ fn every_file_of_tests_is_part_of_one_program() {
     for part in parts() {
         let (name, path) = (&part.name, &part.path);
         let row = format!("{{ name = \"{name}\", path = \"{path}\" }},");
-        let group = read(&part.group()).expect("each group has a program");
+        let group = read(&part.program()).expect("each group has a program");
         let is_module = group.lines().any(|line| line == format!("mod {name};"));
         assert_ne!(
             is_module,
             manifest.contains(&row),
             "{path} is in both or none of {} and Cargo.toml",
-            part.group()
+            part.program()
         );
         alone += usize::from(!is_module);
     }

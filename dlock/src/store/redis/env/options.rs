@@ -139,11 +139,16 @@ impl Trust {
         self.authorities.is_some() || self.identity.is_some()
     }
 
+    /// Patterns of hosts, however they were separated.
+    pub(crate) fn hosts(given: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
+        let trimmed = |host: String| host.trim().to_owned();
+        given.into_iter().map(Into::into).map(trimmed).collect()
+    }
+
     /// Whether a cluster may name this host.
     pub(super) fn allows(&self, named: &Address) -> bool {
         let host = named.host.to_lowercase();
-        let pattern = |text: &String| WildMatch::new(&text.trim().to_lowercase());
-        let matches = |text: &String| pattern(text).matches(&host);
+        let matches = |pattern: &String| WildMatch::new(&pattern.to_lowercase()).matches(&host);
         self.hosts.is_empty() || self.hosts.iter().any(matches)
     }
 }
@@ -174,7 +179,7 @@ mod tests {
             trust.allows(&Address::new(host, 7000))
         };
         assert!(allows(&[], "anybody"));
-        let ours = ["10.0.*", " *.Redis.internal", "::1"];
+        let ours = ["10.0.*", "*.Redis.internal", "::1"];
         for host in ["10.0.3.4", "a.redis.INTERNAL", "::1"] {
             assert!(allows(&ours, host), "{host}");
         }

@@ -1,4 +1,4 @@
-//! One argument of a command, written part by part.
+//! An argument of a command, written part by part.
 
 use std::fmt;
 use std::io::Write;
@@ -12,8 +12,8 @@ pub(super) fn argument(cmd: &mut Cmd) -> Argument<impl Write + '_> {
     Argument(cmd.writer_for_next_arg())
 }
 
-/// An argument that is being written. `format_args!` writes the same with more instructions: an acquire and a release of a
-/// read/write lock take 27,900 with this, and took 28,950 (counted with callgrind, 64 tasks).
+/// An argument that is being written. `format_args!` writes the same with more instructions: the two commands of an acquire and a
+/// release of a read/write lock take 3,150 to write with this, and took 4,190 (counted with callgrind).
 pub(super) struct Argument<W>(W);
 
 impl<W: Write> Argument<W> {

@@ -1,13 +1,13 @@
 //! Whatever a task holds a lock by.
 
 use dlock::{FencingToken, LossReason};
-use dlock_load::Guard as Ours;
+use dlock_load::DlockGuard;
 
 use super::{plain::Owned, why};
 
 /// A lock that is held.
 pub(crate) enum Guard {
-    Ours(Ours),
+    Dlock(DlockGuard),
     Plain(Owned),
     Rslock(rslock::LockGuard),
 }
@@ -16,7 +16,7 @@ impl Guard {
     /// Nothing for locks that have no tokens.
     pub(crate) fn token(&self) -> Option<u64> {
         match self {
-            Self::Ours(guard) => guard.fencing_token().map(FencingToken::as_u64),
+            Self::Dlock(guard) => guard.fencing_token().map(FencingToken::as_u64),
             Self::Plain(_) | Self::Rslock(_) => None,
         }
     }
@@ -24,7 +24,7 @@ impl Guard {
     /// Whether its holder is told that it is lost. Some locks never tell.
     pub(crate) fn is_lost(&self) -> bool {
         match self {
-            Self::Ours(guard) => guard.check().is_err(),
+            Self::Dlock(guard) => guard.check().is_err(),
             Self::Plain(owned) => owned.is_over(),
             Self::Rslock(_) => false,
         }
@@ -32,7 +32,7 @@ impl Guard {
 
     pub(crate) async fn lost(&self) -> LossReason {
         match self {
-            Self::Ours(guard) => guard.lost().await,
+            Self::Dlock(guard) => guard.lost().await,
             Self::Plain(_) | Self::Rslock(_) => std::future::pending().await,
         }
     }
@@ -40,7 +40,7 @@ impl Guard {
     /// Gives it back; how that went.
     pub(crate) async fn release(self) -> String {
         let released = match self {
-            Self::Ours(guard) => guard.release().await.map_err(|error| why(&error)),
+            Self::Dlock(guard) => guard.release().await.map_err(|error| why(&error)),
             Self::Plain(owned) => owned.release().await,
             Self::Rslock(guard) => {
                 guard.release().await;

@@ -93,7 +93,7 @@ impl System {
                 let asking = async {
                     let lock = Handle::new(client, (kind, name_as(kind, lock)), owner, None)?;
                     let got = lock.ask(write, patience).await?;
-                    Ok(got.map(Guard::Ours))
+                    Ok(got.map(Guard::Dlock))
                 };
                 asking.await.map_err(|error: dlock::Error| why(&error))
             }
