@@ -207,12 +207,14 @@ impl Attempt {
             if end.is_some_and(|end| !quorum.refusals.doubts(&want.key, end)) {
                 return None;
             }
-        }
-        if self.count.is_vain() {
+            // The rest may lack the lock's hold, which its holder is about to record there.
             if let Some(members) = self.grants.of_one_hold() {
                 let astray = self.grants.holding().without(members);
                 quorum.refusals.are_astray(&want.key, astray);
+                return None;
             }
+        }
+        if self.count.is_vain() {
             return None;
         }
         if self.count.no > 0 && self.count.yes > 0 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock_tests::wait_until;
+use dlock_tests::{RedisServer, wait_until};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -36,14 +36,25 @@ async fn returns(fault: Fault) {
         });
     }
     sleep(Duration::from_millis(500)).await;
+    // Attempts of waiters come and go, so the servers have other holds at times.
+    let mut ids = Vec::new();
+    for number in 0..HOLDS {
+        let lock = client.rw_lock(name(number)).expect("a good name");
+        let info = lock.inspect().await.expect("two of three answer");
+        let [hold] = &info.holders[..] else {
+            panic!("two of three have one hold of {}: {info:?}", name(number));
+        };
+        ids.push(hold.id.clone());
+    }
     quorum.end(fault).await;
     let witness = quorum.alone(quorum.victim).await;
     let since = Instant::now();
     // Two renewals, and as much again for a busy machine.
     wait_until(4 * LEASE / 3, "all holds are recorded again", || async {
-        for number in 0..HOLDS {
+        for (number, id) in ids.iter().enumerate() {
             let lock = witness.rw_lock(name(number)).expect("a good name");
-            if lock.inspect().await.expect("it answers").holders.is_empty() {
+            let info = lock.inspect().await.expect("it answers");
+            if info.holders.iter().all(|hold| hold.id != *id) {
                 return false;
             }
         }
@@ -75,4 +86,71 @@ async fn a_server_that_was_shut_down_has_the_holds_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_refused_has_the_holds_again() {
     returns(Fault::Refusing).await;
+}
+
+/// How many scripts a server has run.
+async fn scripts(server: &RedisServer) -> u64 {
+    let stats = server.info("commandstats").await.expect("it answers");
+    let lines = stats
+        .lines()
+        .filter(|line| line.starts_with("cmdstat_eval"));
+    let calls = lines.filter_map(|line| {
+        line.split_once("calls=")?
+            .1
+            .split(',')
+            .next()?
+            .parse::<u64>()
+            .ok()
+    });
+    calls.sum()
+}
+
+/// An attempt that has a server for a moment keeps the holder from recording its hold there.
+#[tokio::test(flavor = "multi_thread")]
+async fn waiters_leave_a_server_alone_that_lacks_the_hold() {
+    let quorum = Quorum::start(3).await;
+    // Renewed after ten seconds, and until then no server is sent the hold.
+    let holder = quorum.builder().lease(Duration::from_secs(30));
+    let holder = holder.build().await.expect("all are there");
+    let lock = holder.rw_lock("held").expect("a good name");
+    quorum.begin(Fault::Shutdown);
+    sleep(Duration::from_millis(1_500)).await;
+    let held = lock.write().await.expect("two of three");
+    let mut waiting = JoinSet::new();
+    let mut waiters = Vec::new();
+    for _ in 0..WAITERS {
+        let waiter = quorum.client().await;
+        let lock = waiter.rw_lock("held").expect("a good name");
+        waiting.spawn(async move { lock.write().await.map(drop) });
+        waiters.push(waiter);
+    }
+    sleep(Duration::from_millis(500)).await;
+    quorum.end(Fault::Shutdown).await;
+    let back = &quorum.servers[quorum.victim];
+    let other = &quorum.servers[(quorum.victim + 1) % 3];
+    let witness = quorum.alone(quorum.victim).await;
+    for (number, waiter) in waiters.iter().enumerate() {
+        let name = format!("another-{number}");
+        let there = witness.rw_lock(&name).expect("a good name");
+        let lock = waiter.rw_lock(&name).expect("a good name");
+        wait_until(LEASE, "the waiter uses the server again", || async {
+            let guard = lock.write().await.expect("free");
+            let info = there.inspect().await.expect("it answers");
+            guard.release().await.expect("held");
+            !info.holders.is_empty()
+        })
+        .await;
+    }
+    let (before, others_before) = (scripts(back).await, scripts(other).await);
+    wait_until(LEASE, "the waiters look at the others", || async {
+        scripts(other).await > others_before + 500
+    })
+    .await;
+    let asked = scripts(back).await - before;
+    println!("{asked} scripts at the server that is back");
+    assert!(asked <= 10, "{asked}");
+    held.release().await.expect("held");
+    while let Some(ended) = waiting.join_next().await {
+        ended.expect("no panic").expect("free in the end");
+    }
 }
