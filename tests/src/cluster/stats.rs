@@ -15,6 +15,12 @@ impl CommandStats {
         self.calls.get(command).copied().unwrap_or(0)
     }
 
+    /// Scripts that were called, by their text or their hash.
+    #[must_use]
+    pub fn scripts(&self) -> u64 {
+        self.calls("eval") + self.calls("evalsha")
+    }
+
     /// What was called since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

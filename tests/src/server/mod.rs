@@ -15,8 +15,8 @@ use redis::{AsyncConnectionConfig, FromRedisValue, IntoConnectionInfo, RedisResu
 pub use self::options::ServerOptions;
 pub(crate) use self::version::version;
 use crate::{
-    feature::sharded_channels, folder::Folder, port::Port, process::Process, wait::scaled,
-    wait_until,
+    CommandStats, feature::sharded_channels, folder::Folder, port::Port, process::Process,
+    wait::scaled, wait_until,
 };
 
 const CONFIG: &str = "redis.conf";
@@ -145,6 +145,13 @@ impl RedisServer {
         Ok(redis::from_redis_value(
             self.command(&["INFO", section]).await?,
         )?)
+    }
+
+    /// What it counts in `INFO commandstats`. Commands that scripts call count, too; panics if it does not answer.
+    pub async fn command_stats(&self) -> CommandStats {
+        let mut stats = CommandStats::default();
+        stats.add(&self.query::<String>(&["INFO", "commandstats"]).await);
+        stats
     }
 
     /// The channels that have subscribers, of either kind.

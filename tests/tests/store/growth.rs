@@ -29,20 +29,6 @@ fn crowd(lock: &RwLock, count: usize) -> Vec<RwLock> {
     (0..count).map(own).collect()
 }
 
-/// One number of `INFO commandstats`, summed over commands whose names begin like this.
-async fn sum(server: &RedisServer, names: &[&str], number: &str) -> u64 {
-    let info = server.info("commandstats").await.expect("it answers");
-    let of = |line: &str| {
-        let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(':')?;
-        names.contains(&name).then_some(())?;
-        let value = rest
-            .split(',')
-            .find_map(|pair| pair.strip_prefix(number)?.strip_prefix('='))?;
-        value.parse::<u64>().ok()
-    };
-    info.lines().filter_map(of).sum()
-}
-
 /// The processor time that the server has used so far: not that of the clock, as other things on the machine take
 /// turns with it.
 async fn cpu_time(server: &RedisServer) -> Duration {
@@ -104,7 +90,8 @@ async fn a_phase_of_readers_is_told_once_each() {
     for reader in ended.expect("soon") {
         reader.expect("no panic").expect("its turn");
     }
-    let told = sum(&server, &["publish", "spublish"], "calls").await;
+    let stats = server.command_stats().await;
+    let told = stats.calls("publish") + stats.calls("spublish");
     let took = cpu_time(&server).await.saturating_sub(before);
     println!("{READERS} readers were told {told} times, in {took:?} of the server's time");
     wait_free(&lock).await;
@@ -117,7 +104,7 @@ async fn wait_places(server: &RedisServer, lock: &RwLock, count: usize) {
     wait_for(LONG, "all have asked", || async {
         let waiters = lock.inspect().await.expect("answered").waiters.len();
         // Heartbeats ask again, so that there may be more, and never fewer.
-        let asked = sum(server, &["evalsha"], "calls").await;
+        let asked = server.command_stats().await.calls("evalsha");
         let asked = usize::try_from(asked).expect("a small number");
         (waiters == count || waiters >= 100 && asked > 3 * count).then_some(())
     })

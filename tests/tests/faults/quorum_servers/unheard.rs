@@ -11,14 +11,7 @@ use crate::quorum_servers::{Proxied, Servers};
 
 /// How many scripts a server has run.
 async fn scripts(servers: &Servers, server: usize) -> u64 {
-    let stats = servers.servers[server].info("commandstats").await;
-    let stats = stats.expect("it answers");
-    let calls = stats.lines().filter_map(|line| {
-        let (command, numbers) = line.split_once(":calls=")?;
-        command.starts_with("cmdstat_eval").then_some(numbers)
-    });
-    let calls = calls.filter_map(|numbers| numbers.split(',').next()?.parse::<u64>().ok());
-    calls.sum()
+    servers.servers[server].command_stats().await.scripts()
 }
 
 /// Nothing has to be noted at a server that is just slow: it carries out what it is told in that order.

@@ -152,12 +152,7 @@ async fn who_waits_long_goes_on_to_ask_for_its_place() {
 
 /// How many `SET` the server was asked for, in scripts or not.
 async fn sets(server: &RedisServer) -> u64 {
-    let stats: String = server.query(&["INFO", "commandstats"]).await;
-    let calls = stats
-        .lines()
-        .find_map(|line| line.strip_prefix("cmdstat_set:calls="));
-    let calls = calls.and_then(|rest| rest.split(',').next());
-    calls.map_or(0, |calls| calls.parse().expect("a number"))
+    server.command_stats().await.calls("set")
 }
 
 /// Where no client may publish, a release leaves the mutex to the first in the queue, which looks now and then; it is

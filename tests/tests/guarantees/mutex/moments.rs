@@ -1,7 +1,7 @@
 //! Free windows are for programs that poll.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use dlock_tests::{RedisServer, connect, unique_prefix, wait_until};
@@ -35,7 +35,7 @@ async fn a_client_that_comes_anew_takes_no_moment_that_is_left_to_others() {
         .map(|client| client.mutex(&name).expect("a valid name"));
         assert!(foreign.acquire(LONG).await);
         let (inside, go) = (
-            Arc::new(AtomicUsize::new(0)),
+            Arc::new(AtomicU64::new(0)),
             Arc::new(AtomicBool::new(false)),
         );
         let waiting = [first.clone(), second].map(|mutex| {
@@ -131,7 +131,7 @@ async fn who_waits_in_the_line_is_not_passed_over_by_those_who_poll() {
     let (server, name) = (RedisServer::start().await, unique_prefix());
     let (stop, grants) = (
         Arc::new(AtomicBool::new(false)),
-        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicU64::new(0)),
     );
     let mut tasks = Vec::new();
     for _ in 0..POLLERS {
@@ -163,18 +163,18 @@ async fn who_waits_in_the_line_is_not_passed_over_by_those_who_poll() {
         task.await.expect("no panic");
     }
     println!("{passed:?} of others came first");
-    let all: usize = passed.iter().sum();
+    let all: u64 = passed.iter().sum();
     assert!(all <= 12 * 8, "{passed:?}");
 }
 
 /// How many commands a server carries out for each time that the mutex goes from one process to another, in scripts or not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hand_over_among_eight_processes_is_fourteen_commands() {
-    const EACH: usize = 100;
+    const EACH: u64 = 100;
     let (server, name) = (RedisServer::start().await, unique_prefix());
     let (stop, grants) = (
         Arc::new(AtomicBool::new(false)),
-        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicU64::new(0)),
     );
     let mut tasks = Vec::new();
     for _ in 0..8 {
@@ -197,9 +197,8 @@ async fn a_hand_over_among_eight_processes_is_fourteen_commands() {
         })
         .await;
         let after = (commands(&server).await, grants.load(Ordering::SeqCst));
-        let [spent, passed] = [after.0 - before.0, after.1 - before.1]
-            .map(|number| u32::try_from(number).map(f64::from).expect("few"));
-        figures.push(spent / passed);
+        let few = |number: u64| f64::from(u32::try_from(number).expect("few"));
+        figures.push(few(after.0 - before.0) / few(after.1 - before.1));
     }
     stop.store(true, Ordering::SeqCst);
     for task in tasks {
@@ -211,12 +210,8 @@ async fn a_hand_over_among_eight_processes_is_fourteen_commands() {
     assert!(least < 14.5, "{least}");
 }
 
-async fn commands(server: &RedisServer) -> usize {
-    let stats: String = server.query(&["INFO", "commandstats"]).await;
-    let calls = stats
-        .lines()
-        .filter(|line| !line.starts_with("cmdstat_info"))
-        .filter_map(|line| line.split_once(":calls=")?.1.split(',').next())
-        .map(|calls| calls.parse::<usize>().expect("a number"));
-    calls.sum()
+async fn commands(server: &RedisServer) -> u64 {
+    let stats = server.command_stats().await;
+    let others = stats.iter().filter(|(name, _)| *name != "info");
+    others.map(|(_, calls)| calls).sum()
 }

@@ -51,16 +51,23 @@ impl Caller {
         deadline: Instant,
     ) -> Result<Answer, Error> {
         // Writing the request takes next to no time: the timeout may count from before.
-        let sent = Instant::now();
-        let crowded = self.crowds.has(key.slot(), sent);
-        let form = self.form(key, op, sent);
+        let begun = Instant::now();
+        let crowded = self.crowds.has(key.slot(), begun);
+        let form = self.form(key, op, begun);
         let node = self.servers.now().node(key.slot()).cloned();
+        let start = match &node {
+            Some(node) => self.start(node, key, op, (begun, deadline)).await,
+            None => Err(None),
+        };
+        let is_late = matches!(start, Err(Some(Unsent::Late)));
         // The ordinary case ends here; all others share one boxed future.
-        let ready = node
-            .as_ref()
-            .and_then(|node| Some((node, node.session()?, Entry::try_at(node, op, sent)?)));
-        let first = match ready {
-            Some((node, mut session, entry)) => {
+        let first = match start {
+            Ok(Start {
+                node,
+                mut session,
+                entry,
+                sent,
+            }) => {
                 let sent_at = BootInstant::now();
                 let cmd = self.compose((form, Keys::All), key, op, (node, false), sent_at);
                 let patience = self.env.options.patience(sent, deadline);
@@ -101,10 +108,44 @@ impl Caller {
                     result,
                 })
             }
-            None => None,
+            Err(_) => None,
         };
-        let route = Route::new(self, key, op, form, deadline);
+        let mut route = Route::new(self, key, op, form, deadline);
+        if let Some(node) = node.as_ref().filter(|_| is_late) {
+            route.note_late(node);
+        }
         Box::pin(route.follow(first)).await
+    }
+
+    /// What the first request needs; why it may not be sent, or nothing if there is no connection.
+    async fn start<'n>(
+        &self,
+        node: &'n Arc<Node>,
+        key: &LockKey,
+        op: &Op,
+        (now, deadline): (Instant, Instant),
+    ) -> Result<Start<'n>, Option<Unsent>> {
+        let session = node.session().ok_or(None)?;
+        if let Some(entry) = Entry::try_at(node, op, now) {
+            return Ok(Start {
+                node,
+                session,
+                entry,
+                sent: now,
+            });
+        }
+        drop(session);
+        let (slot, id) = (key.slot(), node.id());
+        let moved = self.servers.until(|all| all.node_id(slot) != id);
+        // Very many wait here at times, so the box is small.
+        let entry = Box::pin(Entry::at(node, op, deadline, moved)).await?;
+        let session = node.session().ok_or(None)?;
+        Ok(Start {
+            node,
+            session,
+            entry,
+            sent: Instant::now(),
+        })
     }
 
     /// The answer takes longer than it may: another node may serve the slot.
@@ -213,6 +254,14 @@ impl Caller {
             _ => self.publishing(),
         }
     }
+}
+
+/// What the first request of a call is sent with, and when.
+struct Start<'n> {
+    node: &'n Arc<Node>,
+    session: Session,
+    entry: Entry<'n>,
+    sent: Instant,
 }
 
 /// The right to send a request to a node: acquires share a budget, all else goes first.

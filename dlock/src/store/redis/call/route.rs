@@ -139,11 +139,7 @@ impl<'a> Route<'a> {
             Ok(entry) => entry,
             Err(Unsent::Elsewhere) => return Err(None),
             Err(Unsent::Late) => {
-                let at = node.address().clone();
-                self.note(match node.budget.refusal() {
-                    Some(error) => Trouble::Refused(at, error),
-                    None => Trouble::Crowd(at),
-                });
+                self.note_late(&node);
                 return Err(None);
             }
         };
@@ -198,6 +194,15 @@ impl<'a> Route<'a> {
     /// For the error in the end.
     pub(super) fn note(&mut self, trouble: Trouble) {
         trouble.note(&mut self.last);
+    }
+
+    /// The request was not sent in time, as too many were ahead of it.
+    pub(super) fn note_late(&mut self, node: &Node) {
+        let at = node.address().clone();
+        self.note(match node.budget.refusal() {
+            Some(error) => Trouble::Refused(at, error),
+            None => Trouble::Crowd(at),
+        });
     }
 
     fn give_up(self) -> Error {
