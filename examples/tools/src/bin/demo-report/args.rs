@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use super::picture::Mark;
 use super::slots::Slots;
 
 /// Looks at what the demo has left behind.
@@ -18,8 +17,6 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Runs every query of a dashboard and every rule; each has to return data.
     Dashboard(DashboardArgs),
-    /// Draws what a dashboard shows.
-    Picture(PictureArgs),
     /// Checks what the locks promise, and prints the numbers.
     Report(ReportArgs),
 }
@@ -33,24 +30,6 @@ pub(crate) struct DashboardArgs {
     /// The file of the dashboard.
     #[arg(long)]
     pub(crate) dashboard: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct PictureArgs {
-    #[command(flatten)]
-    pub(crate) of: DashboardArgs,
-
-    /// When the picture begins, in milliseconds since 1970; it ends now.
-    #[arg(long)]
-    pub(crate) from: u64,
-
-    /// What happened when, as in `1700000000000=a master is killed`.
-    #[arg(long = "mark")]
-    pub(crate) marks: Vec<Mark>,
-
-    /// The picture, as SVG.
-    #[arg(long)]
-    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -58,7 +58,7 @@ fn queries(dashboard: &Value) -> Vec<(String, String)> {
         let title = panel["title"].as_str().unwrap_or_default();
         for target in items(&panel["targets"]) {
             let expression = target["expr"].as_str().unwrap_or_default();
-            queries.push((title.to_owned(), filled_in(expression, RATES_OVER)));
+            queries.push((title.to_owned(), filled_in(expression)));
         }
     }
     for variable in items(&dashboard["templating"]["list"]) {
@@ -69,20 +69,20 @@ fn queries(dashboard: &Value) -> Vec<(String, String)> {
             .strip_prefix("label_values(")
             .and_then(|rest| rest.rsplit_once(','))
         {
-            queries.push((format!("variable {name}"), filled_in(series, RATES_OVER)));
+            queries.push((format!("variable {name}"), filled_in(series)));
         }
     }
     queries
 }
 
-pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
 /// With what Grafana puts in for its variables when everything is selected.
-pub(crate) fn filled_in(expression: &str, rates_over: &str) -> String {
+fn filled_in(expression: &str) -> String {
     expression
-        .replace("$__rate_interval", rates_over)
+        .replace("$__rate_interval", RATES_OVER)
         .replace("$__range", "2m")
         .replace("$job", ".*")
         .replace("$lock", ".*")

@@ -4,7 +4,6 @@ mod args;
 mod books;
 mod dashboard;
 mod locks;
-mod picture;
 mod prometheus;
 mod report;
 mod requests;
@@ -25,7 +24,6 @@ async fn main() -> Result<ExitCode, Failure> {
     let mut verdict = Verdict::default();
     match Args::parse().command {
         Command::Dashboard(args) => dashboard::check(&args, &mut verdict).await?,
-        Command::Picture(args) => picture::draw(&args).await?,
         Command::Report(args) => report::report(&args, &mut verdict).await?,
     }
     Ok(verdict.exit_code())

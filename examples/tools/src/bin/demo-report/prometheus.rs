@@ -8,9 +8,6 @@ use serde::de::DeserializeOwned;
 
 use super::Failure;
 
-/// Between the points of a graph; services are scraped as often.
-pub(crate) const STEP: f64 = 2.0;
-
 /// A server.
 #[derive(Debug)]
 pub(crate) struct Prometheus {
@@ -24,14 +21,6 @@ pub(crate) struct Sample {
     #[serde(rename = "metric")]
     pub(crate) labels: BTreeMap<String, String>,
     value: (f64, String),
-}
-
-/// One line of a graph.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Series {
-    #[serde(rename = "metric")]
-    pub(crate) labels: BTreeMap<String, String>,
-    values: Vec<(f64, String)>,
 }
 
 /// A rule, as loaded.
@@ -75,17 +64,6 @@ impl Sample {
     }
 }
 
-impl Series {
-    /// Times in seconds since 1970, and values; times without a number are left out.
-    pub(crate) fn points(&self) -> Vec<(f64, f64)> {
-        let points = self.values.iter();
-        points
-            .filter_map(|(at, text)| Some((*at, text.parse().ok()?)))
-            .filter(|(_, value): &(f64, f64)| value.is_finite())
-            .collect()
-    }
-}
-
 impl Prometheus {
     pub(crate) fn at(url: &str) -> Result<Self, Failure> {
         let http = reqwest::Client::builder().timeout(Duration::from_secs(10));
@@ -99,23 +77,6 @@ impl Prometheus {
     pub(crate) async fn query(&self, expression: &str) -> Result<Vec<Sample>, Failure> {
         let vector: Answer<Sample> = self.get("query", &[("query", expression)]).await?;
         Ok(vector.result)
-    }
-
-    /// What an expression was, every [`STEP`] seconds between two times in seconds since 1970.
-    pub(crate) async fn query_range(
-        &self,
-        expression: &str,
-        (from, to): (f64, f64),
-    ) -> Result<Vec<Series>, Failure> {
-        let (from, to) = (from.to_string(), to.to_string());
-        let arguments = [
-            ("query", expression),
-            ("start", &from),
-            ("end", &to),
-            ("step", &STEP.to_string()),
-        ];
-        let matrix: Answer<Series> = self.get("query_range", &arguments).await?;
-        Ok(matrix.result)
     }
 
     pub(crate) async fn rules(&self) -> Result<Vec<Rule>, Failure> {

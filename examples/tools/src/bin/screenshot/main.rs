@@ -5,6 +5,7 @@
 //! ```
 
 mod picture;
+mod svg;
 
 use std::io::Read;
 use std::num::NonZeroU16;

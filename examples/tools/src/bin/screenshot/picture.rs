@@ -1,7 +1,8 @@
 //! A screen, cell by cell.
 
-use dlock_tools::Svg;
 use vt100::{Cell, Color, Screen};
+
+use super::svg::Svg;
 
 const CELL: (f64, f64) = (8.4, 18.0);
 const MARGIN: f64 = 12.0;

@@ -1,15 +1,14 @@
-//! Pictures.
+//! A picture as SVG.
 
 use std::fmt::{Arguments, Write};
 
 /// A picture in the making; positions and sizes are in pixels.
 #[derive(Debug)]
-pub struct Svg(String);
+pub(crate) struct Svg(String);
 
 impl Svg {
     /// An empty picture with these CSS rules.
-    #[must_use]
-    pub fn new((width, height): (f64, f64), style: &str, background: &str) -> Self {
+    pub(crate) fn new((width, height): (f64, f64), style: &str, background: &str) -> Self {
         Self(format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
              width=\"{width}\" height=\"{height}\" role=\"img\">\n<style>{style}</style>\n\
@@ -18,20 +17,12 @@ impl Svg {
     }
 
     /// An element as it is.
-    pub fn add(&mut self, element: Arguments<'_>) {
+    pub(crate) fn add(&mut self, element: Arguments<'_>) {
         let _ = writeln!(self.0, "{element}");
     }
 
-    /// A line of text; `y` is where its letters stand.
-    pub fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
-        let text = escape(text);
-        self.add(format_args!(
-            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
-        ));
-    }
-
     /// A line of text in exactly this width, whatever the font; spaces count.
-    pub fn text_in(&mut self, class: &str, (x, y): (f64, f64), width: f64, text: &str) {
+    pub(crate) fn text_in(&mut self, class: &str, (x, y): (f64, f64), width: f64, text: &str) {
         let text = escape(text);
         self.add(format_args!(
             "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{width:.1}\" \
@@ -39,16 +30,8 @@ impl Svg {
         ));
     }
 
-    /// A filled rectangle.
-    pub fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
-        self.add(format_args!(
-            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
-        ));
-    }
-
     /// The file's text.
-    #[must_use]
-    pub fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.0.push_str("</svg>\n");
         self.0
     }
