@@ -244,18 +244,37 @@ impl ClientBuilder {
 
 impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What stands before the last `@` may be a password.
-        let place = |url: &str| url.rsplit('@').next().map(str::to_owned);
-        let quorum = self.quorum.iter().flatten();
-        let places: Vec<_> = quorum
+        let places: Vec<_> = self
+            .quorum
+            .iter()
+            .flatten()
             .chain(&self.url)
-            .filter_map(|url| place(url))
+            .map(|url| place(url))
             .collect();
         f.debug_struct("ClientBuilder")
             .field("urls", &places)
             .field("name", &self.name)
             .field("config", &self.config)
             .finish_non_exhaustive()
+    }
+}
+
+/// The part of a URL that cannot be a password: what follows the last `@`, or servers with the number of a port or none.
+fn place(url: &str) -> &str {
+    if let Some((_, servers)) = url.rsplit_once('@') {
+        return servers;
+    }
+    let servers = url.split_once("://").map_or(url, |(_, servers)| servers);
+    let is_server = |server: &str| {
+        let port = server.rsplit_once(':').map_or("", |(_, port)| port);
+        port.split(['/', '?'])
+            .next()
+            .is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    if servers.split(',').all(is_server) {
+        url
+    } else {
+        "(hidden)"
     }
 }
 

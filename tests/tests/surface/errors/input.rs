@@ -56,6 +56,34 @@ async fn keys() {
     }
 }
 
+/// `Debug` of a builder shows servers, and nothing that could be a password.
+#[test]
+fn a_builder_shows_no_password() {
+    let shown = |url: &str| format!("{:?}", dlock::Client::builder().url(url));
+    for url in [
+        format!("redis://app:{SECRET}@a:1,b:2/3"),
+        format!("redis://:{SECRET}@a:1"),
+        // The server was forgotten.
+        format!("redis://app:{SECRET}"),
+        format!("redis://:{SECRET}/0"),
+        format!("app:{SECRET}"),
+    ] {
+        let shown = shown(&url);
+        assert!(!shown.contains(SECRET), "{shown}");
+    }
+    for url in [
+        "redis://a:1,b:2/3",
+        "redis://a",
+        "rediss://[::1]:6379",
+        "memory://",
+    ] {
+        let shown = shown(url);
+        assert!(shown.contains(url), "{shown}");
+    }
+    let shown = shown(&format!("redis://app:{SECRET}@a:1,b:2/3"));
+    assert!(shown.contains("a:1,b:2/3"), "{shown}");
+}
+
 #[tokio::test]
 async fn settings() {
     let lock = connect("memory://", "t").await;
