@@ -172,6 +172,10 @@ fn commands_stay_as_clients_of_other_versions_know_them() {
     if std::env::var_os("COMMANDS").is_some_and(|value| value == "overwrite") {
         std::fs::write(FILE, &seen).expect("it can be written");
     }
+    for script in Script::ALL {
+        let named = format!(": {script:?} ");
+        assert!(seen.contains(&named), "no operation sends {script:?}");
+    }
     let known = std::fs::read_to_string(FILE).expect("commands.txt");
     for (seen, known) in seen.lines().zip(known.lines()) {
         assert_eq!(seen, known);

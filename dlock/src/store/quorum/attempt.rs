@@ -125,6 +125,10 @@ pub(super) async fn attempt(
     }
     let count = std::mem::replace(&mut attempt.count, Count::of(quorum.members.len()));
     let holding = attempt.grants.holding();
+    if !won && count.is_held() {
+        // A majority with holds that end at different times says nothing.
+        attempt.learn_astray(attempt.grants.of_one_hold().unwrap_or(holding));
+    }
     attempt.lose(requests);
     if !won && count.is_answered() {
         return Outcome::Lost {
@@ -207,14 +211,17 @@ impl Attempt {
             if end.is_some_and(|end| !quorum.refusals.doubts(&want.key, end)) {
                 return None;
             }
-            // The rest may lack the lock's hold, which its holder is about to record there.
-            if let Some(members) = self.grants.of_one_hold() {
-                let astray = self.grants.holding().without(members);
-                quorum.refusals.are_astray(&want.key, astray);
-                return None;
+            // The rest may lack the lock's hold, which its holder is about to record there. A member that had another hold is
+            // asked all the same: that hold may be over.
+            let known = unasked.common(quorum.refusals.astray(&want.key));
+            if self.grants.of_one_hold().is_some() && known.count() == 0 {
+                break;
             }
         }
         if self.count.is_vain() {
+            if let Some(members) = self.grants.of_one_hold() {
+                self.learn_astray(members);
+            }
             return None;
         }
         if self.count.no > 0 && self.count.yes > 0 {
@@ -222,6 +229,12 @@ impl Attempt {
         }
         self.tries = if self.count.yes > 0 { TRIES } else { 0 };
         Some(unasked)
+    }
+
+    /// Another client holds the lock, and these members have its hold: attempts do not meet at members with another hold.
+    fn learn_astray(&self, members: Members) {
+        let astray = self.grants.holding().without(members);
+        self.quorum.refusals.are_astray(&self.key, astray);
     }
 
     /// Asks these members for the lock.

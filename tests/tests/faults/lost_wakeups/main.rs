@@ -15,6 +15,8 @@ use relay::Relay;
 /// How often waiters look without being told, and as much again for a busy machine. It is less than a place in the line
 /// lasts, after which others would go on without the one that was not told.
 const HEARTBEAT_AND_MORE: Duration = Duration::from_millis(600);
+/// Less than a second: so often they look once they have waited for two.
+const LATER_HEARTBEAT: Duration = Duration::from_millis(900);
 /// How often they look at the least: clients whose requests take long look less often, and this machine may be busy.
 const LONGEST_HEARTBEAT: Duration = Duration::from_secs(4);
 const ROUNDS: usize = 6;
@@ -26,7 +28,10 @@ fn judge(waits: &[Duration], relay: &Relay) {
     let mut sorted = waits.to_vec();
     sorted.sort_unstable();
     let most = sorted[sorted.len() * 7 / 8];
-    assert!(most < scaled(HEARTBEAT_AND_MORE), "{waits:?}");
+    assert!(
+        most < scaled(HEARTBEAT_AND_MORE).min(LATER_HEARTBEAT),
+        "{waits:?}"
+    );
     let longest = sorted.last().expect("clients waited");
     assert!(*longest < LONGEST_HEARTBEAT, "{waits:?}");
     assert!(messages + timers >= waits.len(), "every grant is counted");

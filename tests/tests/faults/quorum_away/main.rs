@@ -37,15 +37,18 @@ struct Quorum {
 
 impl Quorum {
     async fn start(count: usize) -> Self {
-        static ALONE: Mutex<()> = Mutex::const_new(());
+        // The first one, and another: which one it is may matter.
         static VICTIM: AtomicUsize = AtomicUsize::new(0);
+        Self::with(count, VICTIM.fetch_add(1, Ordering::Relaxed) % 2).await
+    }
+
+    async fn with(count: usize, victim: usize) -> Self {
+        static ALONE: Mutex<()> = Mutex::const_new(());
         let alone = ALONE.lock().await;
         let mut servers = Vec::new();
         for _ in 0..count {
             servers.push(RedisServer::start().await);
         }
-        // The first one, and another: which one it is may matter.
-        let victim = VICTIM.fetch_add(1, Ordering::Relaxed) % 2;
         Self {
             proxy: FaultProxy::start(servers[victim].addr()),
             servers,

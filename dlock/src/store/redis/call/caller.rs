@@ -52,14 +52,15 @@ impl Caller {
     ) -> Result<Answer, Error> {
         // Writing the request takes next to no time: the timeout may count from before.
         let begun = Instant::now();
-        let crowded = self.crowds.has(key.slot(), begun);
-        let form = self.form(key, op, begun);
         let node = self.servers.now().node(key.slot()).cloned();
         let start = match &node {
             Some(node) => self.start(node, key, op, (begun, deadline)).await,
             None => Err(None),
         };
         let is_late = matches!(start, Err(Some(Unsent::Late)));
+        let now = start.as_ref().map_or(begun, |start| start.sent);
+        let crowded = self.crowds.has(key.slot(), now);
+        let form = self.form(key, op, now);
         // The ordinary case ends here; all others share one boxed future.
         let first = match start {
             Ok(Start {
@@ -139,7 +140,11 @@ impl Caller {
         let moved = self.servers.until(|all| all.node_id(slot) != id);
         // Very many wait here at times, so the box is small.
         let entry = Box::pin(Entry::at(node, op, deadline, moved)).await?;
-        let session = node.session().ok_or(None)?;
+        let session = match node.session() {
+            Some(session) => session,
+            // It keeps its turn.
+            None => Box::pin(node.connected(deadline)).await.map_err(|_| None)?,
+        };
         Ok(Start {
             node,
             session,
