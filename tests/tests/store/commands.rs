@@ -27,7 +27,7 @@ fn acquires(lease: Duration) -> Vec<(String, Op)> {
     let place = |subscribed| PlaceTerms {
         lease: Duration::from_secs(3),
         subscribed,
-        nonce: Nonce::of(&hold()),
+        nonce: Nonce::new(55_821_885_743_401_198),
     };
     let places = [
         ("", None),
