@@ -267,9 +267,8 @@ fn place(url: &str) -> &str {
     let servers = url.split_once("://").map_or(url, |(_, servers)| servers);
     let is_server = |server: &str| {
         let port = server.rsplit_once(':').map_or("", |(_, port)| port);
-        port.split(['/', '?'])
-            .next()
-            .is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+        let port = port.split(['/', '?']).next().unwrap_or_default();
+        port.bytes().all(|byte| byte.is_ascii_digit())
     };
     if servers.split(',').all(is_server) {
         url
