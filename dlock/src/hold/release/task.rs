@@ -136,7 +136,10 @@ const UNDER_WAY: usize = 4;
 
 /// How long a node is left alone that has not answered, at first and at most.
 const FIRST_REST: Duration = Duration::from_millis(50);
-const LONGEST_REST: Duration = Duration::from_millis(500);
+const LONGEST_REST: Duration = Duration::from_secs(2);
+
+/// What part of the releases is sent after a rest.
+const TRIED: usize = 4;
 
 /// The releases for one node. After a batch in vain all of them rest for a while: very many, each sent again by itself, would
 /// keep this process busy for as long as a server is away.
@@ -182,7 +185,8 @@ impl Outbox {
         }
         self.due = None;
         self.under_way += 1;
-        let count = self.items.len().min(BATCH);
+        let tried = if self.rests.is_some() { TRIED } else { 1 };
+        let count = self.items.len().div_ceil(tried).min(BATCH);
         Some(self.items.drain(..count).collect())
     }
 

@@ -28,9 +28,9 @@ impl Site {
         match kind {
             Kind::Single => Self::Single(Box::new(RedisServer::start_with(&server).await)),
             Kind::Cluster => {
-                // A third of the servers' default: 200 processes that begin at once leave them little of the processors.
+                // The servers' default: 200 processes that begin at once leave them little of the processors.
                 let options = ClusterOptions::new().masters(3).replicas(0);
-                let options = options.node_timeout(5000).server(server);
+                let options = options.node_timeout(15_000).server(server);
                 Self::Cluster(RedisCluster::start_with(&options).await)
             }
         }

@@ -8,6 +8,7 @@ use dlock_tests::{
     ClusterOptions, Direction, FaultProxy, RedisCluster, RedisServer, ServerOptions, shared_server,
     slot_of, wait_until,
 };
+use futures_util::future::join_all;
 use tokio::time::Instant;
 
 use crate::redis_store::rig::{Rig, options, release, renew, within, write};
@@ -114,6 +115,30 @@ async fn a_server_that_hangs_costs_the_deadline_and_no_more() {
     }
     server.resume();
     rig.grab(&rig.key("b")).await;
+}
+
+/// Many clients that ask a slow server again would keep it slow.
+#[tokio::test]
+async fn a_server_that_stood_still_gets_no_request_twice() {
+    let server = RedisServer::start().await;
+    let proxy = FaultProxy::start(server.addr());
+    let mut options = options(&proxy.url());
+    options.response_timeout = Duration::from_millis(200);
+    let rig = Rig::connect_with(options).await;
+    rig.grab(&rig.key("taught")).await;
+    let before = server.command_stats().await;
+    server.pause();
+    let keys: Vec<_> = (0..20).map(|n| rig.key(&format!("k{n}"))).collect();
+    let grabs = join_all(keys.iter().map(|key| rig.grab(key)));
+    let resumed = async {
+        let doubted = || async { proxy.counters().accepted >= 2 };
+        wait_until(Duration::from_secs(5), "another connection", doubted).await;
+        server.resume();
+    };
+    tokio::join!(grabs, resumed);
+    let scripts = server.command_stats().await.since(&before).scripts();
+    assert_eq!(scripts, 20);
+    assert_eq!(rig.store.stats().reconnects.get(), 0);
 }
 
 #[tokio::test]

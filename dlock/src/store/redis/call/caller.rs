@@ -53,22 +53,26 @@ impl Caller {
         // Writing the request takes next to no time: the timeout may count from before.
         let begun = Instant::now();
         let node = self.servers.now().node(key.slot()).cloned();
-        let start = match &node {
-            Some(node) => self.start(node, key, op, (begun, deadline)).await,
-            None => Err(None),
-        };
-        let is_late = matches!(start, Err(Some(Unsent::Late)));
-        let now = start.as_ref().map_or(begun, |start| start.sent);
+        let mut ready = node.as_ref().and_then(|node| {
+            let (session, entry) = (node.session()?, Entry::try_at(node, op, begun)?);
+            Some((node, session, entry, begun))
+        });
+        let mut is_late = false;
+        if ready.is_none()
+            && let Some(node) = node.as_ref().filter(|node| node.is_connected())
+        {
+            // Very many wait here at times, so the box is small.
+            match Box::pin(self.turn(node, key, op, deadline)).await {
+                Ok((session, entry)) => ready = Some((node, session, entry, Instant::now())),
+                Err(why) => is_late = why == Some(Unsent::Late),
+            }
+        }
+        let now = ready.as_ref().map_or(begun, |(.., sent)| *sent);
         let crowded = self.crowds.has(key.slot(), now);
         let form = self.form(key, op, now);
         // The ordinary case ends here; all others share one boxed future.
-        let first = match start {
-            Ok(Start {
-                node,
-                mut session,
-                entry,
-                sent,
-            }) => {
+        let first = match ready {
+            Some((node, mut session, entry, sent)) => {
                 let sent_at = BootInstant::now();
                 let cmd = self.compose((form, Keys::All), key, op, (node, false), sent_at);
                 let patience = self.env.options.patience(sent, deadline);
@@ -109,7 +113,7 @@ impl Caller {
                     result,
                 })
             }
-            Err(_) => None,
+            None => None,
         };
         let mut route = Route::new(self, key, op, form, deadline);
         if let Some(node) = node.as_ref().filter(|_| is_late) {
@@ -118,39 +122,23 @@ impl Caller {
         Box::pin(route.follow(first)).await
     }
 
-    /// What the first request needs; why it may not be sent, or nothing if there is no connection.
-    async fn start<'n>(
+    /// What the first request needs, once there is room for it; why it may not be sent, or nothing if there is no connection.
+    async fn turn<'n>(
         &self,
         node: &'n Arc<Node>,
         key: &LockKey,
         op: &Op,
-        (now, deadline): (Instant, Instant),
-    ) -> Result<Start<'n>, Option<Unsent>> {
-        let session = node.session().ok_or(None)?;
-        if let Some(entry) = Entry::try_at(node, op, now) {
-            return Ok(Start {
-                node,
-                session,
-                entry,
-                sent: now,
-            });
-        }
-        drop(session);
+        deadline: Instant,
+    ) -> Result<(Session, Entry<'n>), Option<Unsent>> {
         let (slot, id) = (key.slot(), node.id());
         let moved = self.servers.until(|all| all.node_id(slot) != id);
-        // Very many wait here at times, so the box is small.
-        let entry = Box::pin(Entry::at(node, op, deadline, moved)).await?;
+        let entry = Entry::at(node, op, deadline, moved).await?;
         let session = match node.session() {
             Some(session) => session,
             // It keeps its turn.
             None => Box::pin(node.connected(deadline)).await.map_err(|_| None)?,
         };
-        Ok(Start {
-            node,
-            session,
-            entry,
-            sent: Instant::now(),
-        })
+        Ok((session, entry))
     }
 
     /// The answer takes longer than it may: another node may serve the slot.
@@ -259,14 +247,6 @@ impl Caller {
             _ => self.publishing(),
         }
     }
-}
-
-/// What the first request of a call is sent with, and when.
-struct Start<'n> {
-    node: &'n Arc<Node>,
-    session: Session,
-    entry: Entry<'n>,
-    sent: Instant,
 }
 
 /// The right to send a request to a node: acquires share a budget, all else goes first.

@@ -69,6 +69,11 @@ impl RedisOptions {
         self.connect_timeout.max(3 * self.response_timeout)
     }
 
+    /// After how long a server is not slow but gone.
+    pub(crate) fn hopeless_timeout(&self) -> Duration {
+        10 * self.slow_timeout()
+    }
+
     /// How long to wait for the answer to a request that leaves at `sent`.
     pub(crate) fn patience(&self, sent: Instant, deadline: Instant) -> Patience {
         Patience {

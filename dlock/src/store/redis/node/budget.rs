@@ -19,8 +19,8 @@ use crate::store::redis::wire::ServerError;
 /// How often a request that waits looks whether those before it have come to stand still; more seldom, the more wait, and
 /// at most.
 const LOOK: Duration = Duration::from_millis(250);
-const MANY: usize = 16;
-const SELDOM: Duration = Duration::from_secs(2);
+const MANY: usize = 2;
+const SELDOM: Duration = Duration::from_secs(4);
 
 /// The acquires to one server: so many as it answers in time are under way, the others wait in order.
 ///

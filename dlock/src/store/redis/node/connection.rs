@@ -68,10 +68,8 @@ impl Connection {
         config: AsyncConnectionConfig,
     ) -> Result<Self, RedisError> {
         let stream = Gather::new(stream, under_way.clone());
-        let began = Instant::now();
         let (multiplexed, driver) =
             MultiplexedConnection::new_with_config(login, stream, config).await?;
-        under_way.took(began);
         let driver = Driver(tasks::spawn(driver));
         Ok(Self {
             multiplexed,
@@ -82,9 +80,22 @@ impl Connection {
     }
 
     /// Whether the server has sent nothing for most of the time that an answer may take.
-    /// And for twice as long as answers took of late, `at_most`.
-    pub(super) fn is_silent(&self, longest: Duration, at_most: Duration) -> bool {
-        self.under_way.is_silent(longest, at_most)
+    pub(super) fn is_silent(&self, longest: Duration) -> bool {
+        self.under_way.is_silent(longest)
+    }
+
+    /// It may be dead, unless something comes.
+    pub(super) fn doubt(&self) {
+        self.under_way.doubt();
+    }
+
+    pub(super) fn is_doubted(&self) -> bool {
+        self.under_way.is_doubted()
+    }
+
+    /// No answers are to be expected any more.
+    pub(super) fn give_up(&self) {
+        self.under_way.give_up();
     }
 
     /// Whether a runtime of the user's drives it.
@@ -180,17 +191,25 @@ async fn answer<T>(
     if outcome.is_err() {
         late();
     }
-    while outcome.is_err()
-        && !entered.is_silent(until - now, latest - now)
-        && Instant::now() < latest
-    {
-        let longest = until - now;
-        let look = latest.min(Instant::now() + longest / 4);
-        outcome = timeout_at(look, reply.as_mut()).await;
+    // A server that is slow would be slower if it was asked again.
+    while outcome.is_err() && Instant::now() < latest {
+        let next = entered.look(until - now);
+        let either = async {
+            tokio::select! {
+                biased;
+                reply = reply.as_mut() => Some(reply),
+                () = entered.given_up() => None,
+            }
+        };
+        match timeout_at(latest.min(Instant::now() + next), either).await {
+            Ok(Some(reply)) => outcome = Ok(reply),
+            Ok(None) => break,
+            Err(_) => {}
+        }
     }
     match outcome {
         Ok(replies) => replies
-            .inspect(|_| entered.answered(now))
+            .inspect(|_| entered.answered())
             .map_err(NoAnswer::Io),
         Err(_) => Err(NoAnswer::Silence),
     }

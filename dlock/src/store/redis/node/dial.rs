@@ -168,9 +168,12 @@ impl Dialing {
     fn succeed(&mut self, session: Session) {
         let node = Arc::clone(&self.node);
         self.update(|dial| {
-            node.install(session);
-            if dial.connected_before {
-                node.env().stats.reconnects.count();
+            // The one that was in doubt may have shown to be good.
+            if node.needs_another() {
+                node.install(session);
+                if dial.connected_before {
+                    node.env().stats.reconnects.count();
+                }
             }
             dial.connected_before = true;
             dial.failed = None;
@@ -182,9 +185,9 @@ impl Dialing {
 
     fn end_unless_wanted(&mut self) {
         let mut ended = false;
-        let is_awaited = self.node.is_awaited();
+        let (is_awaited, is_needed) = (self.node.is_awaited(), self.node.needs_another());
         self.update(|dial| {
-            dial.running = dial.wanted || is_awaited;
+            dial.running = is_needed && (dial.wanted || is_awaited);
             ended = !dial.running;
         });
         self.ended |= ended;
@@ -198,7 +201,10 @@ impl Dialing {
             None => DialFailure::Trouble(Trouble::Io(address.clone(), error)),
         };
         let on_push = watch_for_end(Arc::downgrade(&self.node), serial);
-        let connection = connect(env, address, on_push).await.map_err(failed)?;
+        let node = Arc::downgrade(&self.node);
+        let on_silence = move || node.upgrade().is_some_and(|node| node.doubt(serial));
+        let connecting = connect(env, address, on_push, on_silence);
+        let connection = connecting.await.map_err(failed)?;
         self.prepare(connection.clone()).await.map_err(failed)?;
         Ok(Session { connection, serial })
     }
@@ -248,11 +254,12 @@ fn watch_for_end(node: Weak<Node>, serial: u64) -> impl Fn(Push<'_>) {
 const BUFFER: usize = 1024;
 
 /// Connects and logs in within the connect timeout. `on_push` hears of everything that is no reply, and of the
-/// connection's end.
+/// connection's end; `on_silence` when answers are late and nothing comes, and says whether to go on waiting.
 pub(crate) async fn connect(
     env: &Env,
     address: &Address,
     on_push: impl Fn(Push<'_>) + Send + Sync + 'static,
+    on_silence: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Result<Connection, RedisError> {
     let options = &env.options;
     // RESP3 for the pushes: they tell at once when a connection ends, not only the next request.
@@ -266,7 +273,7 @@ pub(crate) async fn connect(
     if let Some(password) = &options.password {
         login = login.set_password(password.reveal());
     }
-    let under_way = UnderWay::default();
+    let under_way = UnderWay::new(on_silence);
     let heard = under_way.clone();
     // Requests bring their own timeouts.
     let config = AsyncConnectionConfig::new()

@@ -19,6 +19,10 @@ const CUT: f64 = 0.5;
 const SLOW: u64 = 20 * MILLISECOND;
 const TIMES: u64 = 4;
 
+/// How far away a server may be: longer round trips are long because the server is slow, even if none was quicker yet. A client
+/// that starts together with very many others has seen no other ones.
+const FARTHEST: u64 = 100 * MILLISECOND;
+
 /// For how long the quickest is remembered, at the least: the way to a server may become longer.
 const MEMORY: u64 = 30_000 * MILLISECOND;
 
@@ -118,7 +122,7 @@ impl RoundTrips {
     }
 
     fn quickest(&self) -> u64 {
-        self.quickest[0].min(self.quickest[1])
+        self.quickest[0].min(self.quickest[1]).min(FARTHEST)
     }
 
     /// How much longer they take than they have to, now or a short time ago.

@@ -217,12 +217,44 @@ impl Node {
             since => since,
         };
         self.silent_since.store(since, Ordering::Relaxed);
-        let options = &self.env.options;
-        let (longest, at_most) = (options.response_timeout, options.slow_timeout());
+        let longest = self.env.options.response_timeout;
         let passed = u128::from((millis(Instant::now()) + 1).saturating_sub(since));
-        // A server that is slow answers no sooner on another connection, and what is under way would be lost.
-        if passed >= longest.as_millis() && session.connection.is_silent(longest, at_most) {
-            self.lost(session.serial);
+        if passed >= longest.as_millis() && session.connection.is_silent(longest) {
+            self.doubt(session.serial);
+        }
+    }
+
+    /// Nothing has come over connection `serial` for long: it may be dead, or the server is slow. Which is the case, another
+    /// connection tells. Meanwhile requests stay on the first one: sent again to a slow server, they would make it slower.
+    /// Returns whether the connection is still in use.
+    pub(super) fn doubt(self: &Arc<Self>, serial: u64) -> bool {
+        let current = self.session.load_full();
+        let Some(current) = current.filter(|current| current.serial == serial) else {
+            return false;
+        };
+        current.connection.doubt();
+        self.start_dialing();
+        true
+    }
+
+    /// Whether something has come over its connection of late.
+    pub(crate) fn speaks(&self) -> bool {
+        let longest = self.env.options.response_timeout;
+        (self.session()).is_some_and(|session| !session.connection.is_silent(longest))
+    }
+
+    /// Whether another connection is to replace the one there is, if any.
+    pub(super) fn needs_another(&self) -> bool {
+        self.session().is_none_or(|current| {
+            let is_away = !current.connection.is_lent() && !self.env.home.is_left();
+            is_away || current.connection.is_doubted()
+        })
+    }
+
+    /// Requests that are late do not wait for this server's answers any longer.
+    pub(crate) fn give_up(&self) {
+        if let Some(current) = self.session() {
+            current.connection.give_up();
         }
     }
 
@@ -237,6 +269,7 @@ impl Node {
             .as_ref()
             .is_some_and(|previous| Arc::ptr_eq(previous, &current))
         {
+            current.connection.give_up();
             self.env.refresh.request();
             self.start_dialing();
         }
@@ -246,7 +279,10 @@ impl Node {
     pub(super) fn install(&self, session: Session) {
         self.silent_since.store(0, Ordering::Relaxed);
         self.taught.forget_all();
-        self.session.store(Some(Arc::new(session)));
+        let previous = self.session.swap(Some(Arc::new(session)));
+        if let Some(previous) = previous.filter(|previous| previous.connection.is_doubted()) {
+            previous.connection.give_up();
+        }
     }
 
     /// Closes the connection, after the store's tasks: no other follows.

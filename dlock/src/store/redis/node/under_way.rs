@@ -1,9 +1,12 @@
 //! The requests that are under way on a connection, and the reply that is being read.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+
+use tokio::sync::Notify;
 
 use crate::clock::Instant;
 
@@ -19,8 +22,11 @@ const LONGEST: usize = 8 << 20;
 const TURN: u64 = 1 << 32;
 
 /// The traffic of a connection.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct UnderWay(Arc<Traffic>);
+
+/// What to do when a connection is silent for long. Returns whether the connection is still in use.
+struct OnSilence(Box<dyn Fn() -> bool + Send + Sync>);
 
 #[derive(Debug)]
 struct Traffic {
@@ -32,23 +38,31 @@ struct Traffic {
     born: Instant,
     /// When bytes came last, in ms after `born`.
     heard: AtomicU64,
-    /// How long answers take, in ms: the slowest of those that came of late.
-    slowest: AtomicU64,
+    /// Whether the connection was in doubt and nothing has come since.
+    is_doubted: AtomicBool,
+    /// The last silence that was in doubt and only slowness, in ms; half of it after each time that bytes came sooner.
+    overcome: AtomicU64,
+    /// Whether no answers are to be expected any more.
+    is_given_up: AtomicBool,
+    given_up: Notify,
+    on_silence: OnSilence,
 }
 
-impl Default for Traffic {
-    fn default() -> Self {
-        Self {
+impl UnderWay {
+    pub(super) fn new(on_silence: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Traffic {
             requests: AtomicU64::new(0),
             unfinished: AtomicUsize::new(0),
             born: Instant::now(),
             heard: AtomicU64::new(0),
-            slowest: AtomicU64::new(0),
-        }
+            is_doubted: AtomicBool::new(false),
+            overcome: AtomicU64::new(0),
+            is_given_up: AtomicBool::new(false),
+            given_up: Notify::new(),
+            on_silence: OnSilence(Box::new(on_silence)),
+        }))
     }
-}
 
-impl UnderWay {
     /// One more, until the result is dropped.
     pub(super) fn enter(&self) -> Entered<'_> {
         let before = self.0.requests.fetch_add(1, Ordering::Relaxed);
@@ -74,6 +88,14 @@ impl UnderWay {
     /// So many bytes have come; an error if that is no reply any more.
     pub(super) fn read(&self, bytes: usize) -> io::Result<()> {
         let heard = u64::try_from(self.0.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let overcome = self.0.overcome.load(Ordering::Relaxed);
+        if self.is_doubted() {
+            let before = self.0.heard.load(Ordering::Relaxed);
+            self.0.overcome.store(heard - before, Ordering::Relaxed);
+            self.0.is_doubted.store(false, Ordering::Relaxed);
+        } else if overcome > 0 {
+            self.0.overcome.store(overcome / 2, Ordering::Relaxed);
+        }
         self.0.heard.store(heard, Ordering::Relaxed);
         let before = self.0.unfinished.fetch_add(bytes, Ordering::Relaxed);
         if before + bytes > LONGEST {
@@ -83,27 +105,28 @@ impl UnderWay {
         Ok(())
     }
 
-    /// Whether nothing has come for most of the time that an answer may take, nor for twice as long as answers took of late,
-    /// `at_most`. A server that sends something is only slow: as it answers in order, an answer is still to come. With few
-    /// requests under way, such a server sends nothing for as long as it takes to answer.
-    pub(super) fn is_silent(&self, longest: Duration, at_most: Duration) -> bool {
-        let [heard, slowest] = [&self.0.heard, &self.0.slowest]
+    /// Whether nothing has come for most of the time that an answer may take: for longer, up to four times as long, at a
+    /// server that was as slow a short time ago.
+    pub(super) fn is_silent(&self, longest: Duration) -> bool {
+        let [heard, overcome] = [&self.0.heard, &self.0.overcome]
             .map(|millis| Duration::from_millis(millis.load(Ordering::Relaxed)));
-        let patience = (longest * 3 / 4).max(at_most.min(2 * slowest));
+        let patience = (longest * 3 / 4).max(2 * overcome).min(4 * longest);
         self.0.born.elapsed().saturating_sub(heard) >= patience
     }
 
-    /// An answer has come to a request that left at `sent`. Counted to when bytes came last, not to now: the future that waits
-    /// for it may be polled later.
-    pub(super) fn took(&self, sent: Instant) {
-        let heard = self.0.heard.load(Ordering::Relaxed);
-        let sent = (sent - self.0.born).as_millis();
-        let took = heard.saturating_sub(u64::try_from(sent).unwrap_or(u64::MAX));
-        let slowest = self.0.slowest.load(Ordering::Relaxed);
-        if took != slowest {
-            let slowest = took.max(slowest - slowest.div_ceil(8));
-            self.0.slowest.store(slowest, Ordering::Relaxed);
-        }
+    /// The connection may be dead, unless something comes.
+    pub(super) fn doubt(&self) {
+        self.0.is_doubted.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_doubted(&self) -> bool {
+        self.0.is_doubted.load(Ordering::Relaxed)
+    }
+
+    /// Requests that are late are not to wait any longer.
+    pub(super) fn give_up(&self) {
+        self.0.is_given_up.store(true, Ordering::Relaxed);
+        self.0.given_up.notify_waiters();
     }
 
     /// A reply or a push is complete.
@@ -129,15 +152,30 @@ impl Entered<'_> {
         self.under_way.0.requests.load(Ordering::Relaxed) / TURN != self.turns
     }
 
-    /// Whether the server is, and not only slow.
-    pub(super) fn is_silent(&self, longest: Duration, at_most: Duration) -> bool {
-        self.under_way.is_silent(longest, at_most)
+    /// Has the connection looked after if nothing comes over it. After how long to look again: of very many requests each
+    /// looks seldom.
+    pub(super) fn look(&self, longest: Duration) -> Duration {
+        let traffic = &self.under_way.0;
+        if self.under_way.is_silent(longest) && !(traffic.on_silence.0)() {
+            self.under_way.give_up();
+        }
+        let many = u32::try_from(self.under_way.count() / CROWD).unwrap_or(u32::MAX);
+        (longest / 4).saturating_mul(many.max(1))
+    }
+
+    /// Completes once no answer is to be expected any more.
+    pub(super) async fn given_up(&self) {
+        let traffic = &self.under_way.0;
+        // Before the look, so that no notice is missed.
+        let given_up = traffic.given_up.notified();
+        if !traffic.is_given_up.load(Ordering::Relaxed) {
+            given_up.await;
+        }
     }
 
     /// Its reply is complete.
-    pub(super) fn answered(&self, sent: Instant) {
+    pub(super) fn answered(&self) {
         self.under_way.whole();
-        self.under_way.took(sent);
     }
 }
 
@@ -147,17 +185,22 @@ impl Drop for Entered<'_> {
     }
 }
 
+impl fmt::Debug for OnSilence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnSilence").finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{LONGEST, UnderWay};
-    use crate::clock::Instant;
 
     #[test]
     fn only_what_comes_without_a_whole_reply_is_limited() {
-        let under_way = UnderWay::default();
+        let under_way = UnderWay::new(|| true);
         for _ in 0..10 {
             under_way.read(LONGEST).expect("no longer than allowed");
-            under_way.enter().answered(Instant::now());
+            under_way.enter().answered();
         }
         under_way.read(LONGEST).expect("no longer than allowed");
         drop(under_way.enter());

@@ -8,6 +8,7 @@ use super::channels::Name;
 use super::hearing::PubSub;
 use super::worker::Job;
 use crate::clock::Instant;
+use crate::store::Patience;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{
     Pipeline, PublishMode, Push, ServerError, Value, is_denied, is_end, is_for_later, is_pong,
@@ -31,11 +32,14 @@ pub(super) struct Subscriber {
 
 impl Subscriber {
     /// Connects, if that works now.
-    pub(super) async fn open(pubsub: &Arc<PubSub>, node: &Node) -> Option<Self> {
+    pub(super) async fn open(pubsub: &Arc<PubSub>, node: &Arc<Node>) -> Option<Self> {
         let number = pubsub.env.next_number();
         let ended = Arc::new(Notify::new());
         let on_push = hear(pubsub, node.id(), number, &ended);
-        let connecting = connect(&pubsub.env, node.address(), on_push);
+        // A server that is slow says nothing on other connections either.
+        let others = Arc::downgrade(node);
+        let on_silence = move || others.upgrade().is_some_and(|node| !node.speaks());
+        let connecting = connect(&pubsub.env, node.address(), on_push, on_silence);
         let connection = connecting.await.ok()?;
         Some(Self {
             pubsub: Arc::clone(pubsub),
@@ -60,8 +64,9 @@ impl Subscriber {
         if !self.kept.is_empty() {
             return self.carry_out(Vec::new()).await;
         }
-        let until = Instant::now() + self.pubsub.env.options.response_timeout;
-        self.connection.request(&ping(), until).await.is_ok()
+        let mut ping_only = Pipeline::with_capacity(1);
+        ping_only.add_command(ping());
+        self.ask(&ping_only, 1).await.is_some()
     }
 
     /// Does jobs; whether the connection is fit for more.
@@ -163,12 +168,13 @@ impl Subscriber {
     }
 
     async fn ask(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
-        // The server has just answered the login, so it is slow rather than silent: a client that connected again would only
-        // give it more to do. Meanwhile the waiters poll.
-        let until = Instant::now() + self.pubsub.env.options.slow_timeout();
+        // While the server is slow, a client that connected again would only give it more to do. Meanwhile the waiters poll.
+        let now = Instant::now();
+        let until = now + self.pubsub.env.options.slow_timeout();
+        let latest = now + self.pubsub.env.options.hopeless_timeout();
         let answers = self
             .connection
-            .request_replies(pipeline, count, until)
+            .request_replies(pipeline, count, Patience { until, latest })
             .await;
         answers.ok()
     }

@@ -86,8 +86,14 @@ impl Servers {
         let differs = !self.topology.load().same_slots(&topology);
         if differs {
             self.env.stats.topology_changes.count();
-            self.topology.store(Arc::new(topology));
+            let topology = Arc::new(topology);
+            let before = self.topology.swap(Arc::clone(&topology));
             self.changes.send_replace(());
+            for node in before.nodes() {
+                if topology.by_id(node.id()).is_none() {
+                    node.give_up();
+                }
+            }
         }
         differs
     }

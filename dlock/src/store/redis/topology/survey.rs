@@ -130,7 +130,12 @@ pub(super) async fn ask_some(
             here.spawn_into(&mut asked, async move { ask(&node, deadline).await });
             continue;
         }
-        match timeout(stagger, asked.join_next()).await {
+        let pause = if views.is_empty() && waiting.len() == 0 {
+            deadline - Instant::now()
+        } else {
+            stagger
+        };
+        match timeout(pause, asked.join_next()).await {
             Ok(None) => break,
             Ok(Some(Ok(Ok(view)))) => views.push(view),
             Ok(Some(Ok(Err(failure)))) => failures.push(failure),
@@ -139,9 +144,8 @@ pub(super) async fn ask_some(
             // Slow: with an answer at hand, that was enough of waiting.
             Err(_) if !views.is_empty() => break,
             Err(_) => {
-                if let Some(node) = waiting.next() {
-                    here.spawn_into(&mut asked, async move { ask(&node, deadline).await });
-                }
+                let Some(node) = waiting.next() else { break };
+                here.spawn_into(&mut asked, async move { ask(&node, deadline).await });
             }
         }
         if views.len() >= enough {
