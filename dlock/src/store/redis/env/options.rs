@@ -69,16 +69,20 @@ impl RedisOptions {
         self.connect_timeout.max(3 * self.response_timeout)
     }
 
-    /// After how long a server is not slow but gone.
-    pub(crate) fn hopeless_timeout(&self) -> Duration {
-        10 * self.slow_timeout()
-    }
-
     /// How long to wait for the answer to a request that leaves at `sent`.
     pub(crate) fn patience(&self, sent: Instant, deadline: Instant) -> Patience {
         Patience {
             until: deadline.min(sent + self.response_timeout),
             latest: deadline.min(sent + self.slow_timeout()),
+        }
+    }
+
+    /// How long to wait for the answer about a subscription that is asked for now. The other subscriptions of the connection
+    /// would be lost with it.
+    pub(crate) fn long_patience(&self, now: Instant) -> Patience {
+        Patience {
+            until: now + self.slow_timeout(),
+            latest: now + 10 * self.slow_timeout(),
         }
     }
 

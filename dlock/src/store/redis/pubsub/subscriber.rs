@@ -8,7 +8,6 @@ use super::channels::Name;
 use super::hearing::PubSub;
 use super::worker::Job;
 use crate::clock::Instant;
-use crate::store::Patience;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{
     Pipeline, PublishMode, Push, ServerError, Value, is_denied, is_end, is_for_later, is_pong,
@@ -169,14 +168,9 @@ impl Subscriber {
 
     async fn ask(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
         // While the server is slow, a client that connected again would only give it more to do. Meanwhile the waiters poll.
-        let now = Instant::now();
-        let until = now + self.pubsub.env.options.slow_timeout();
-        let latest = now + self.pubsub.env.options.hopeless_timeout();
-        let answers = self
-            .connection
-            .request_replies(pipeline, count, Patience { until, latest })
-            .await;
-        answers.ok()
+        let patience = self.pubsub.env.options.long_patience(Instant::now());
+        let replies = self.connection.request_replies(pipeline, count, patience);
+        replies.await.ok()
     }
 }
 
