@@ -139,6 +139,31 @@ async fn leases_outlast_a_failover_under_full_coverage() {
     kill_a_master("yes", Duration::from_secs(15)).await;
 }
 
+/// The master takes a connection and says nothing, so the client does not learn of the failover from the connection.
+#[tokio::test]
+async fn a_holder_that_does_nothing_else_follows_when_its_master_hangs() {
+    let cluster = RedisCluster::start().await;
+    let prefix = unique_prefix();
+    let lease = scaled(Duration::from_secs(6));
+    let client = builder(&cluster.url(), &prefix)
+        .lease(lease)
+        .response_timeout(Duration::from_millis(300))
+        .connect_timeout(lease * 2)
+        .build()
+        .await;
+    let client = client.expect("the cluster is up");
+    let lock = client.rw_lock("one").expect("a valid name");
+    let guard = lock.write().await.expect("free");
+    let slot = slot_of_lock(&prefix, "one");
+    let hung = cluster.pause_master_of(slot).await;
+    let next = cluster.wait_failover(slot, hung).await;
+    wait_until(lease, "the hold is renewed at the new master", || async {
+        cluster.node(next).command_stats().await.scripts() > 0
+    })
+    .await;
+    guard.check().expect("renewed in time");
+}
+
 #[tokio::test]
 async fn tokens_grow_although_the_last_grants_were_not_replicated() {
     let cluster = RedisCluster::start().await;

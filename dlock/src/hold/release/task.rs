@@ -136,9 +136,9 @@ const UNDER_WAY: usize = 4;
 
 /// How long a node is left alone that has not answered, at first and at most.
 const FIRST_REST: Duration = Duration::from_millis(50);
-const LONGEST_REST: Duration = Duration::from_secs(2);
+const LONGEST_REST: Duration = Duration::from_millis(500);
 
-/// What part of the releases is sent after a rest.
+/// What part of the releases is sent after a rest, and no more before they are answered.
 const TRIED: usize = 4;
 
 /// The releases for one node. After a batch in vain all of them rest for a while: very many, each sent again by itself, would
@@ -174,7 +174,8 @@ impl Outbox {
     }
 
     fn may_send(&self) -> bool {
-        !self.is_empty() && self.under_way < UNDER_WAY
+        let most = if self.rests.is_some() { 1 } else { UNDER_WAY };
+        !self.is_empty() && self.under_way < most
     }
 
     /// What may be sent now.

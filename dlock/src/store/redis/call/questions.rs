@@ -26,10 +26,10 @@ pub(crate) struct Link {
 }
 
 impl Caller {
-    /// The connection that requests about a slot take now, if there is one.
+    /// The connection that requests about a slot take now, if there is one that is not in doubt.
     pub(crate) fn link(&self, slot: Slot) -> Option<Link> {
         let topology = self.servers.now();
-        let node = topology.node(slot)?;
+        let node = topology.node(slot).filter(|node| !node.is_doubted())?;
         Some(Link {
             node: node.id(),
             serial: node.serial()?,

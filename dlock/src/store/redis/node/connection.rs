@@ -84,6 +84,11 @@ impl Connection {
         self.under_way.is_silent(longest)
     }
 
+    /// Whether something has come within most of the time that an answer may take.
+    pub(super) fn was_heard(&self, longest: Duration) -> bool {
+        self.under_way.was_heard(longest)
+    }
+
     /// It may be dead, unless something comes.
     pub(super) fn doubt(&self) {
         self.under_way.doubt();

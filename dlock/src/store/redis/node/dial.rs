@@ -185,9 +185,10 @@ impl Dialing {
 
     fn end_unless_wanted(&mut self) {
         let mut ended = false;
-        let (is_awaited, is_needed) = (self.node.is_awaited(), self.node.needs_another());
+        let is_awaited = self.node.is_awaited();
+        let node = Arc::clone(&self.node);
         self.update(|dial| {
-            dial.running = is_needed && (dial.wanted || is_awaited);
+            dial.running = node.needs_another() && (dial.wanted || is_awaited);
             ended = !dial.running;
         });
         self.ended |= ended;

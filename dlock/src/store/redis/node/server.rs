@@ -234,13 +234,20 @@ impl Node {
         };
         current.connection.doubt();
         self.start_dialing();
+        // Another server may be taking its place.
+        self.env.refresh.request();
         true
     }
 
     /// Whether something has come over its connection of late.
     pub(crate) fn speaks(&self) -> bool {
         let longest = self.env.options.response_timeout;
-        (self.session()).is_some_and(|session| !session.connection.is_silent(longest))
+        (self.session()).is_some_and(|session| session.connection.was_heard(longest))
+    }
+
+    /// Whether its connection may be dead.
+    pub(crate) fn is_doubted(&self) -> bool {
+        (self.session()).is_some_and(|session| session.connection.is_doubted())
     }
 
     /// Whether another connection is to replace the one there is, if any.

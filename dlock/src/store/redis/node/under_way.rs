@@ -18,6 +18,9 @@ const CROWD: usize = 4;
 /// a client keep. The longest that locks need is a cluster's map of slots: 5 MB if every slot is a range of its own.
 const LONGEST: usize = 8 << 20;
 
+/// How many times as long a silence that was overcome is remembered.
+const PASSES: u64 = 8;
+
 /// One turn of the driver, in the number that counts both.
 const TURN: u64 = 1 << 32;
 
@@ -38,14 +41,21 @@ struct Traffic {
     born: Instant,
     /// When bytes came last, in ms after `born`.
     heard: AtomicU64,
-    /// Whether the connection was in doubt and nothing has come since.
-    is_doubted: AtomicBool,
-    /// The last silence that was in doubt and only slowness, in ms; half of it after each time that bytes came sooner.
+    /// Since when the connection is in doubt, in ms after `born`, plus one; 0 once something comes.
+    doubted: AtomicU64,
+    /// For how long the connection was in doubt last, although the server was only slow, in ms. Passes with time.
     overcome: AtomicU64,
     /// Whether no answers are to be expected any more.
     is_given_up: AtomicBool,
     given_up: Notify,
     on_silence: OnSilence,
+}
+
+impl Traffic {
+    /// In ms after `born`.
+    fn now(&self) -> u64 {
+        u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX - 1)
+    }
 }
 
 impl UnderWay {
@@ -55,7 +65,7 @@ impl UnderWay {
             unfinished: AtomicUsize::new(0),
             born: Instant::now(),
             heard: AtomicU64::new(0),
-            is_doubted: AtomicBool::new(false),
+            doubted: AtomicU64::new(0),
             overcome: AtomicU64::new(0),
             is_given_up: AtomicBool::new(false),
             given_up: Notify::new(),
@@ -87,14 +97,17 @@ impl UnderWay {
 
     /// So many bytes have come; an error if that is no reply any more.
     pub(super) fn read(&self, bytes: usize) -> io::Result<()> {
-        let heard = u64::try_from(self.0.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let heard = self.0.now();
         let overcome = self.0.overcome.load(Ordering::Relaxed);
         if self.is_doubted() {
-            let before = self.0.heard.load(Ordering::Relaxed);
-            self.0.overcome.store(heard - before, Ordering::Relaxed);
-            self.0.is_doubted.store(false, Ordering::Relaxed);
+            let since = self.0.doubted.swap(0, Ordering::Relaxed);
+            let overcome = (heard + 1).saturating_sub(since);
+            self.0.overcome.store(overcome, Ordering::Relaxed);
         } else if overcome > 0 {
-            self.0.overcome.store(overcome / 2, Ordering::Relaxed);
+            let before = self.0.heard.load(Ordering::Relaxed);
+            let passed = heard.saturating_sub(before).div_ceil(PASSES);
+            let overcome = overcome.saturating_sub(passed);
+            self.0.overcome.store(overcome, Ordering::Relaxed);
         }
         self.0.heard.store(heard, Ordering::Relaxed);
         let before = self.0.unfinished.fetch_add(bytes, Ordering::Relaxed);
@@ -105,22 +118,33 @@ impl UnderWay {
         Ok(())
     }
 
+    /// Whether something has come within most of the time that an answer may take.
+    pub(super) fn was_heard(&self, longest: Duration) -> bool {
+        self.silence() < longest * 3 / 4
+    }
+
     /// Whether nothing has come for most of the time that an answer may take: for longer, up to four times as long, at a
     /// server that was as slow a short time ago.
     pub(super) fn is_silent(&self, longest: Duration) -> bool {
-        let [heard, overcome] = [&self.0.heard, &self.0.overcome]
-            .map(|millis| Duration::from_millis(millis.load(Ordering::Relaxed)));
-        let patience = (longest * 3 / 4).max(2 * overcome).min(4 * longest);
-        self.0.born.elapsed().saturating_sub(heard) >= patience
+        let overcome = Duration::from_millis(self.0.overcome.load(Ordering::Relaxed));
+        self.silence() >= (longest * 3 / 4 + 2 * overcome).min(4 * longest)
+    }
+
+    fn silence(&self) -> Duration {
+        let heard = self.0.heard.load(Ordering::Relaxed);
+        Duration::from_millis(self.0.now().saturating_sub(heard))
     }
 
     /// The connection may be dead, unless something comes.
     pub(super) fn doubt(&self) {
-        self.0.is_doubted.store(true, Ordering::Relaxed);
+        if !self.is_doubted() {
+            let now = self.0.now() + 1;
+            self.0.doubted.store(now, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn is_doubted(&self) -> bool {
-        self.0.is_doubted.load(Ordering::Relaxed)
+        self.0.doubted.load(Ordering::Relaxed) != 0
     }
 
     /// Requests that are late are not to wait any longer.
@@ -160,7 +184,7 @@ impl Entered<'_> {
             self.under_way.give_up();
         }
         let many = u32::try_from(self.under_way.count() / CROWD).unwrap_or(u32::MAX);
-        (longest / 4).saturating_mul(many.max(1))
+        (longest / 4).saturating_mul(many.max(1)).min(2 * longest)
     }
 
     /// Completes once no answer is to be expected any more.

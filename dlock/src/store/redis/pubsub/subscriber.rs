@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use super::channels::Name;
 use super::hearing::PubSub;
-use super::worker::Job;
+use super::worker::{Job, Jobs};
 use crate::clock::Instant;
 use crate::store::redis::node::{Connection, Node, NodeId, connect};
 use crate::store::redis::wire::{
@@ -31,13 +31,18 @@ pub(super) struct Subscriber {
 
 impl Subscriber {
     /// Connects, if that works now.
-    pub(super) async fn open(pubsub: &Arc<PubSub>, node: &Arc<Node>) -> Option<Self> {
+    pub(super) async fn open(
+        pubsub: &Arc<PubSub>,
+        node: &Arc<Node>,
+        jobs: &Arc<Jobs>,
+    ) -> Option<Self> {
         let number = pubsub.env.next_number();
         let ended = Arc::new(Notify::new());
         let on_push = hear(pubsub, node.id(), number, &ended);
         // A server that is slow says nothing on other connections either.
-        let others = Arc::downgrade(node);
-        let on_silence = move || others.upgrade().is_some_and(|node| !node.speaks());
+        let (others, jobs) = (Arc::downgrade(node), Arc::clone(jobs));
+        let on_silence =
+            move || !jobs.is_closed() && others.upgrade().is_some_and(|node| !node.speaks());
         let connecting = connect(&pubsub.env, node.address(), on_push, on_silence);
         let connection = connecting.await.ok()?;
         Some(Self {

@@ -45,7 +45,7 @@ impl Worker {
     pub(super) async fn run(self) {
         let mut backoff = Backoff::of_connect();
         while self.jobs.any().await {
-            if let Some(subscriber) = Subscriber::open(&self.pubsub, &self.node).await {
+            if let Some(subscriber) = Subscriber::open(&self.pubsub, &self.node, &self.jobs).await {
                 if serve(&self.jobs, subscriber).await {
                     backoff = Backoff::of_connect();
                     continue;
