@@ -21,7 +21,7 @@ use crate::tasks::{self, AbortHandle, Place};
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
     multiplexed: MultiplexedConnection,
-    under_way: UnderWay,
+    pub(super) under_way: UnderWay,
     _driver: Arc<Driver>,
     /// Whether the driver depends on a runtime of the user's, and can be seen to run.
     is_lent: bool,
@@ -77,30 +77,6 @@ impl Connection {
             _driver: Arc::new(driver),
             is_lent: !Place::here().is_own(),
         })
-    }
-
-    /// Whether the server has sent nothing for most of the time that an answer may take.
-    pub(super) fn is_silent(&self, longest: Duration) -> bool {
-        self.under_way.is_silent(longest)
-    }
-
-    /// Whether something has come within most of the time that an answer may take.
-    pub(super) fn was_heard(&self, longest: Duration) -> bool {
-        self.under_way.was_heard(longest)
-    }
-
-    /// It may be dead, unless something comes.
-    pub(super) fn doubt(&self) {
-        self.under_way.doubt();
-    }
-
-    pub(super) fn is_doubted(&self) -> bool {
-        self.under_way.is_doubted()
-    }
-
-    /// No answers are to be expected any more.
-    pub(super) fn give_up(&self) {
-        self.under_way.give_up();
     }
 
     /// Whether a runtime of the user's drives it.

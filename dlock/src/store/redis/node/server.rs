@@ -219,7 +219,7 @@ impl Node {
         self.silent_since.store(since, Ordering::Relaxed);
         let longest = self.env.options.response_timeout;
         let passed = u128::from((millis(Instant::now()) + 1).saturating_sub(since));
-        if passed >= longest.as_millis() && session.connection.is_silent(longest) {
+        if passed >= longest.as_millis() && session.connection.under_way.is_silent(longest) {
             self.doubt(session.serial);
         }
     }
@@ -232,7 +232,7 @@ impl Node {
         let Some(current) = current.filter(|current| current.serial == serial) else {
             return false;
         };
-        current.connection.doubt();
+        current.connection.under_way.doubt();
         self.start_dialing();
         // Another server may be taking its place.
         self.env.refresh.request();
@@ -242,26 +242,29 @@ impl Node {
     /// Whether something has come over its connection of late.
     pub(crate) fn speaks(&self) -> bool {
         let longest = self.env.options.response_timeout;
-        (self.session()).is_some_and(|session| session.connection.was_heard(longest))
+        let session = self.session.load();
+        (session.as_ref()).is_some_and(|session| session.connection.under_way.was_heard(longest))
     }
 
     /// Whether its connection may be dead.
     pub(crate) fn is_doubted(&self) -> bool {
-        (self.session()).is_some_and(|session| session.connection.is_doubted())
+        let session = self.session.load();
+        (session.as_ref()).is_some_and(|session| session.connection.under_way.is_doubted())
     }
 
     /// Whether another connection is to replace the one there is, if any.
     pub(super) fn needs_another(&self) -> bool {
-        self.session().is_none_or(|current| {
+        let session = self.session.load();
+        session.as_ref().is_none_or(|current| {
             let is_away = !current.connection.is_lent() && !self.env.home.is_left();
-            is_away || current.connection.is_doubted()
+            is_away || current.connection.under_way.is_doubted()
         })
     }
 
     /// Requests that are late do not wait for this server's answers any longer.
     pub(crate) fn give_up(&self) {
-        if let Some(current) = self.session() {
-            current.connection.give_up();
+        if let Some(current) = &*self.session.load() {
+            current.connection.under_way.give_up();
         }
     }
 
@@ -276,7 +279,7 @@ impl Node {
             .as_ref()
             .is_some_and(|previous| Arc::ptr_eq(previous, &current))
         {
-            current.connection.give_up();
+            current.connection.under_way.give_up();
             self.env.refresh.request();
             self.start_dialing();
         }
@@ -287,8 +290,10 @@ impl Node {
         self.silent_since.store(0, Ordering::Relaxed);
         self.taught.forget_all();
         let previous = self.session.swap(Some(Arc::new(session)));
-        if let Some(previous) = previous.filter(|previous| previous.connection.is_doubted()) {
-            previous.connection.give_up();
+        if let Some(previous) =
+            previous.filter(|previous| previous.connection.under_way.is_doubted())
+        {
+            previous.connection.under_way.give_up();
         }
     }
 

@@ -68,9 +68,7 @@ impl Subscriber {
         if !self.kept.is_empty() {
             return self.carry_out(Vec::new()).await;
         }
-        let mut ping_only = Pipeline::with_capacity(1);
-        ping_only.add_command(ping());
-        self.ask(&ping_only, 1).await.is_some()
+        self.ask(&ping_only(), 1).await.is_some()
     }
 
     /// Does jobs; whether the connection is fit for more.
@@ -161,9 +159,7 @@ impl Subscriber {
             if missing == 0 {
                 return Some(answers);
             }
-            let mut ping_only = Pipeline::with_capacity(1);
-            ping_only.add_command(ping());
-            let mut more = self.ask(&ping_only, missing + 1).await?;
+            let mut more = self.ask(&ping_only(), missing + 1).await?;
             missing = strays(&mut more);
             answers.extend(more.into_iter().filter(|answer| !is_pong(answer)));
         }
@@ -177,6 +173,12 @@ impl Subscriber {
         let replies = self.connection.request_replies(pipeline, count, patience);
         replies.await.ok()
     }
+}
+
+fn ping_only() -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(1);
+    pipeline.add_command(ping());
+    pipeline
 }
 
 /// Channels that are to be asked for. Dropped before that, the keeper sees to them.
