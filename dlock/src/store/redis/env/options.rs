@@ -69,11 +69,12 @@ impl RedisOptions {
         self.connect_timeout.max(3 * self.response_timeout)
     }
 
-    /// How long to wait for the answer to a request that leaves at `sent`.
+    /// How long to wait for the answer to a request that leaves at `sent`: as long as there is time, unless its connection is
+    /// given up.
     pub(crate) fn patience(&self, sent: Instant, deadline: Instant) -> Patience {
         Patience {
             until: deadline.min(sent + self.response_timeout),
-            latest: deadline.min(sent + self.slow_timeout()),
+            latest: deadline,
         }
     }
 

@@ -90,9 +90,8 @@ impl Servers {
             let before = self.topology.swap(Arc::clone(&topology));
             self.changes.send_replace(());
             for node in before.nodes() {
-                if topology.by_id(node.id()).is_none() {
-                    node.give_up();
-                }
+                let has_left = topology.by_id(node.id()).is_none();
+                node.replaced(has_left);
             }
         }
         differs
