@@ -137,9 +137,9 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a server may take for one answer before the client sends the request again. 1 ms to 1 h. Default: 1 s. The client waits up
-    /// to three times as long (or for the [connect timeout](Self::connect_timeout), if that is longer) while the server answers
-    /// other requests, or answered the last ones late.
+    /// How long a server may take for one answer. 1 ms to 1 h. Default: 1 s. If an answer is late and the connection delivers nothing
+    /// else, the client opens another connection to the server, and sends the request again if that one is ready first. It does so
+    /// later, after up to four times as long, if the server was slow a short time ago.
     pub fn response_timeout(mut self, timeout: Duration) -> Self {
         self.config.timeouts.response = timeout;
         self

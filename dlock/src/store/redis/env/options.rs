@@ -27,7 +27,7 @@ pub struct RedisOptions {
     pub database: i64,
     /// How long one try to connect and log in may take.
     pub connect_timeout: Duration,
-    /// How long to wait for an answer before the connection is replaced.
+    /// How long an answer may take: later, the connection is in doubt if it delivers nothing.
     pub response_timeout: Duration,
     /// The prefix of the locks' keys: rights are probed under it.
     pub prefix: String,
@@ -62,9 +62,8 @@ impl RedisOptions {
         addresses
     }
 
-    /// How long a server may take that is slow and not silent: it has taken a connection and is to answer the login, or it
-    /// answers other requests meanwhile. With too short a time, servers and clients that share too few processors would do
-    /// nothing but begin.
+    /// How long a server may take for the login after it has accepted a connection. With too short a time, servers and clients
+    /// that share too few processors would do nothing but begin.
     pub(crate) fn slow_timeout(&self) -> Duration {
         self.connect_timeout.max(3 * self.response_timeout)
     }
