@@ -8,7 +8,6 @@ mod late_requests;
 mod lost_reply;
 mod migration;
 mod moving_mutex;
-mod mutex_faults;
 mod passed_on;
 mod quorum_servers;
 mod refused_writes;

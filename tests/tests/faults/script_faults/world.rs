@@ -1,21 +1,34 @@
-//! A lock, and who believes to hold it.
+//! A lock, and which clients believe to hold it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::marker::PhantomData;
 
-use dlock::__internals::{Extent, Keys, Message, Op, Reply, lock_key};
-use dlock::{LockKey, LockMode};
-use dlock_tests::{Fault, Outcome, Pieces, Record, Scene, Stage, Strictness};
+use dlock::__internals::{Keys, Op, Reply};
+use dlock_tests::{Fault, Held, Pieces, Scene, Stage};
 
-use crate::script_faults::actor::{ACTORS, Act, id, mode, nonce};
+use crate::script_faults::act::{Act, VALID, id};
+use crate::script_faults::faults::{LONGEST_MEMORY, has_no_choice};
+use crate::script_faults::kind::{Ends, Kind};
 
 /// The year 2100, as the server itself must let nothing expire.
 const START: u64 = 4_102_444_800_000_000;
 
-/// All that matters, between two operations.
+/// A request as it was sent.
 #[derive(Debug, Clone)]
-pub(crate) struct World {
-    key: LockKey,
+pub(crate) struct Sent {
+    pub(crate) act: Act,
+    pub(crate) op: Op,
+    pub(crate) valid_until: u64,
+    pub(crate) plain: bool,
+}
+
+/// All that matters, between two operations. Times are in microseconds.
+#[derive(Debug, Clone)]
+pub(crate) struct World<K> {
+    name: String,
+    prefix: String,
+    /// The server's time.
     pub(crate) time: u64,
     pub(crate) publish: &'static str,
     /// The clients that do not hear.
@@ -23,40 +36,52 @@ pub(crate) struct World {
     pub(crate) pieces: Pieces,
     pub(crate) fields: BTreeMap<String, String>,
     pub(crate) kept: Option<u64>,
+    /// A mutex' string.
+    pub(crate) held: Option<Held>,
+    /// What another program believes to hold.
+    pub(crate) foreign: Option<Held>,
     /// The clients that believe to hold the lock, and until when in its time.
     pub(crate) believers: BTreeMap<usize, u64>,
     /// The clients that wait, as far as they know.
-    waiting: BTreeSet<usize>,
+    pub(crate) waiting: BTreeSet<usize>,
     /// The clients that have left a hold to its lease.
-    ended: BTreeSet<usize>,
+    pub(crate) ended: BTreeSet<usize>,
     /// The token that each was told last.
-    tokens: [u64; ACTORS],
-    /// Whether a fault has left the key without expiry, which the next writer mends.
+    pub(crate) tokens: Vec<u64>,
+    /// Whether a fault has left the hash without expiry, which the next writer mends.
     pub(crate) for_ever: bool,
+    pub(crate) sent: Vec<Sent>,
+    kind: PhantomData<K>,
 }
 
-impl World {
+impl<K: Kind> World<K> {
     pub(crate) fn new(name: &str, pieces: Pieces) -> Self {
         let prefix = dlock_tests::unique_prefix();
         Self {
-            key: lock_key(&prefix, name).expect("a valid name"),
+            name: format!("{name}-{prefix}"),
+            prefix,
             time: START,
             publish: "S",
             deaf: Vec::new(),
             pieces,
             fields: BTreeMap::new(),
             kept: None,
+            held: None,
+            foreign: None,
             believers: BTreeMap::new(),
             waiting: BTreeSet::new(),
             ended: BTreeSet::new(),
-            tokens: [0; ACTORS],
+            tokens: vec![0; K::ACTORS],
             for_ever: false,
+            sent: Vec::new(),
+            kind: PhantomData,
         }
     }
 
     /// Lets the server have what this world says.
     pub(crate) fn restore(&self, stage: &Stage) {
-        stage.restore(&self.key, &self.fields, self.kept, None);
+        let key = K::key(None, &self.prefix, &self.name);
+        stage.restore(&key, &self.fields, self.kept, self.held.as_ref());
     }
 
     /// Carries out one operation, and judges. How many commands the script has run.
@@ -66,24 +91,47 @@ impl World {
         act: Act,
         fault: Option<Fault<'_>>,
     ) -> Result<u64, String> {
-        let op = act.op(act.actor().map_or(0, |actor| self.tokens[actor]));
+        let Some(op) = act.op::<K>(act.actor().map_or(0, |actor| self.tokens[actor])) else {
+            self.play_foreign(stage, act);
+            return self.judge(None).map(|()| 0);
+        };
+        let sent = Sent {
+            act,
+            op,
+            valid_until: self.time + VALID,
+            plain: K::is_plain(self, act),
+        };
+        let result = self.deliver(stage, &sent, fault);
+        self.sent.push(sent);
+        result
+    }
+
+    /// Carries out a request, for the first time or not.
+    pub(crate) fn deliver(
+        &mut self,
+        stage: &Stage,
+        sent: &Sent,
+        fault: Option<Fault<'_>>,
+    ) -> Result<u64, String> {
+        let act = sent.act;
+        let key = K::key(act.actor(), &self.prefix, &self.name);
         let mut calls = 0;
         for _ in 0..100 {
             let scene = Scene {
-                key: &self.key,
-                op: &op,
-                valid_until: self.time + 2_000_000,
+                key: &key,
+                op: &sent.op,
+                valid_until: sent.valid_until,
                 time: self.time,
                 publish: self.publish,
                 deaf: &self.deaf,
                 keys: Keys::All,
-                plain: matches!(act, Act::Release(actor) if actor % 4 < 2),
+                plain: sent.plain,
                 pieces: self.pieces,
                 fault,
             };
             let outcome = stage.play(&scene);
             calls += outcome.calls;
-            self.take(act, &op, &outcome)
+            self.take(sent, &outcome)
                 .and_then(|()| self.judge(fault))
                 .map_err(|why| format!("{why}\n{act:?} {outcome:?}"))?;
             if outcome.answer != Ok(Reply::Again) {
@@ -96,146 +144,80 @@ impl World {
         Err(format!("{act:?} never comes to an end"))
     }
 
-    fn take(&mut self, act: Act, op: &Op, outcome: &Outcome) -> Result<(), String> {
-        self.fields.clone_from(&outcome.fields);
-        self.kept = outcome.kept;
-        self.for_ever &= outcome.kept.is_none() && !self.fields.is_empty();
-        let record = self.record()?;
-        if let Some(actor) = act.actor() {
-            self.take_answer(actor, op, &outcome.answer, &record);
+    fn play_foreign(&mut self, stage: &Stage, act: Act) {
+        self.expire();
+        if act == Act::Take && self.held.is_none() {
+            self.held = Some(Held {
+                marked: false,
+                value: "5f3ecdf2b8c011efa1b20242ac120002".to_owned(),
+                until: Some(self.time / 1000 + 4_000),
+            });
+            self.foreign.clone_from(&self.held);
         }
-        for told in &outcome.told {
-            let Message::Granted {
-                hold,
-                nonce: of,
-                token,
-            } = &told.message
-            else {
-                continue;
+        if let (Act::Free, Some(_)) = (act, self.foreign.take()) {
+            self.held = None;
+        }
+        let key = K::key(None, &self.prefix, &self.name);
+        stage.hold(&key, self.held.as_ref());
+    }
+
+    /// What must hold after every script, however it ended: no client that believes to hold the lock is wrong, no client has
+    /// touched another program's hold, and the record is in order.
+    pub(crate) fn judge(&mut self, fault: Option<Fault<'_>>) -> Result<(), String> {
+        let record = K::record(self)?;
+        let Ends { needed, latest } = K::check(self, &record)?;
+        let now = K::now(self, &record);
+        for (actor, until) in &self.believers {
+            let recorded = K::recorded(self, &record, *actor);
+            if *until > now && recorded.is_none_or(|recorded| recorded < *until) {
+                return Err(format!("{} believes to hold until {until}", id(*actor)));
+            }
+        }
+        let Some(kept) = self.kept else {
+            self.for_ever |= !self.fields.is_empty() && has_no_choice(fault);
+            return if self.fields.is_empty() || self.for_ever {
+                Ok(())
+            } else {
+                Err("kept for ever".to_owned())
             };
-            if told.channel.starts_with("note") || !told.record.starts_with('w') {
-                return Err(format!("a grant that is not recorded: {told:?}"));
-            }
-            let actor = (0..ACTORS).find(|actor| id(*actor) == *hold);
-            let actor = actor.ok_or("a grant to a stranger")?;
-            if told.heard && *of == nonce(actor) && self.waiting.remove(&actor) {
-                self.tokens[actor] = token.as_u64();
-                let deadline = record
-                    .holds
-                    .get(&hold.to_string())
-                    .map(|hold| hold.deadline);
-                self.believers.insert(
-                    actor,
-                    deadline.ok_or("a grant that was heard has been undone")?,
-                );
-            }
+        };
+        if needed > self.time && kept < needed {
+            return Err(format!("kept until {kept}, needed until {needed}"));
+        }
+        if kept > latest.max(self.time) + LONGEST_MEMORY {
+            return Err(format!("kept until {kept}"));
         }
         Ok(())
     }
 
-    fn take_answer(
-        &mut self,
-        actor: usize,
-        op: &Op,
-        answer: &Result<Reply, String>,
-        record: &Record,
-    ) {
-        // A client that gives something up does not believe in it any more, whatever comes of it. Readers may be inside
-        // while one yields for them.
-        match op {
-            Op::Release { .. } | Op::Abandon { .. } => {
-                self.believers.remove(&actor);
-                self.waiting.remove(&actor);
-            }
-            Op::Yield { .. } if mode(actor) == LockMode::Write => {
-                self.believers.remove(&actor);
-            }
-            Op::Renew {
-                extent: Extent::Exactly { .. },
-                ..
-            } => {
-                self.believers.remove(&actor);
-                self.ended.insert(actor);
-            }
-            _ => {}
-        }
-        let hold = record.holds.get(&id(actor).to_string());
-        match (op, answer) {
-            (Op::Acquire { .. } | Op::Yield { .. }, Ok(Reply::Granted(token))) => {
-                self.tokens[actor] = token.as_u64();
-                self.waiting.remove(&actor);
-                // If there is none, the judge will say so.
-                self.believers
-                    .insert(actor, hold.map_or(u64::MAX, |hold| hold.deadline));
-            }
-            (Op::Acquire { .. }, Ok(Reply::Queued { .. })) => {
-                self.waiting.insert(actor);
-            }
-            (Op::Renew { .. }, Ok(Reply::Done)) => {
-                if let (Some(until), Some(hold)) = (self.believers.get_mut(&actor), hold) {
-                    *until = hold.deadline;
-                }
-            }
-            (Op::Raise { token, .. }, Ok(Reply::Done)) => {
-                self.tokens[actor] = self.tokens[actor].max(token.as_u64());
-                // The lock's time has gone on, and all deadlines with it.
-                for (believer, until) in &mut self.believers {
-                    if let Some(hold) = record.holds.get(&id(*believer).to_string()) {
-                        *until = hold.deadline;
-                    }
-                }
-            }
-            (Op::Renew { .. } | Op::Yield { .. } | Op::Raise { .. }, Ok(Reply::Gone)) => {
-                self.believers.remove(&actor);
-            }
-            _ => {}
-        }
-    }
-
-    pub(crate) fn record(&self) -> Result<Record, String> {
-        Record::read(&self.fields, Strictness::Aborted, self.time)
-    }
-
-    pub(crate) fn now(&self, record: &Record) -> u64 {
-        record.now(self.time)
-    }
-
-    /// Time passes, and with it leases and perhaps the key.
+    /// Time passes, and with it leases and perhaps the keys.
     pub(crate) fn pass(&mut self, micros: u64) {
         self.time += micros;
-        if self.kept.is_some_and(|kept| kept <= self.time) {
+        self.expire();
+        let now = K::record(self).map_or(self.time, |record| K::now(self, &record));
+        self.believers.retain(|_, until| *until > now);
+    }
+
+    fn expire(&mut self) {
+        let time = self.time;
+        if self.kept.is_some_and(|kept| kept <= time) {
             self.fields.clear();
             self.kept = None;
         }
-        let now = self.record().map_or(self.time, |record| self.now(&record));
-        self.believers.retain(|_, until| *until > now);
+        self.held = self.held.take().filter(|held| held.is_live(time));
+        self.foreign = self.foreign.take().filter(|held| held.is_live(time));
     }
 
     /// The operations that are worth trying now.
     pub(crate) fn acts(&self) -> Vec<Act> {
         let mut acts = vec![Act::Inspect];
-        let idle = (0..ACTORS)
-            .find(|actor| !self.believers.contains_key(actor) && !self.waiting.contains(actor));
-        if let Some(idle) = idle {
-            acts.extend([
-                Act::Wait(idle),
-                Act::Wait(idle ^ 1),
-                Act::Try(idle),
-                Act::AbandonStray(idle),
-            ]);
+        let idle = (0..K::ACTORS)
+            .filter(|actor| !self.believers.contains_key(actor) && !self.waiting.contains(actor));
+        for actor in idle.take(2) {
+            acts.extend([Act::Wait(actor), Act::Try(actor), Act::AbandonStray(actor)]);
         }
         for holder in self.believers.keys().take(2) {
-            let holder = *holder;
-            acts.extend([
-                Act::Release(holder),
-                Act::ReleaseStray(holder),
-                Act::Abandon(holder),
-                Act::End(holder),
-                Act::EndStray(holder),
-                Act::Raise(holder),
-                Act::RaiseFar(holder),
-            ]);
-            acts.extend([Act::Yield(holder), Act::Renew(holder), Act::Wait(holder)]);
+            acts.extend(K::OF_HOLDER.iter().map(|make| make(*holder)));
         }
         for waiter in self.waiting.iter().take(2) {
             acts.extend([
@@ -247,51 +229,12 @@ impl World {
         acts
     }
 
-    pub(crate) fn believers(&self) -> Vec<usize> {
-        self.believers.keys().copied().collect()
-    }
-
-    pub(crate) fn waiting(&self) -> Vec<usize> {
-        self.waiting.iter().copied().collect()
-    }
-
-    pub(crate) fn believes(&self, actor: usize) -> bool {
-        self.believers.contains_key(&actor)
-    }
-
-    pub(crate) fn has_ended(&self, actor: usize) -> bool {
-        self.ended.contains(&actor)
-    }
-
-    pub(crate) fn forget_beliefs(&mut self) {
-        self.believers.clear();
-    }
-
-    pub(crate) fn largest_token(&self) -> u64 {
-        self.tokens.iter().copied().max().unwrap_or(0)
-    }
-
-    /// Whether nothing is left but the last token and tombstones.
-    pub(crate) fn is_free(&self) -> bool {
-        self.record().is_ok_and(|record| {
-            record.holds.is_empty()
-                && record.writers.places.is_empty()
-                && record.readers.places.is_empty()
-        })
-    }
-
     /// Equal for worlds that go on alike.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (
-            &self.fields,
-            self.kept,
-            &self.believers,
-            &self.waiting,
-            self.time,
-        )
-            .hash(&mut hasher);
-        (self.key.as_str(), &self.deaf, self.publish).hash(&mut hasher);
+        (&self.fields, self.kept, &self.held, &self.foreign).hash(&mut hasher);
+        (&self.believers, &self.waiting, &self.ended, self.time).hash(&mut hasher);
+        (&self.name, &self.deaf, self.publish).hash(&mut hasher);
         hasher.finish()
     }
 }

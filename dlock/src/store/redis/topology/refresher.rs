@@ -15,9 +15,10 @@ use crate::store::redis::node::{Node, Trouble};
 use crate::store::redis::wire::View;
 use crate::tasks::Place;
 
-/// The least time between two surveys. In a cluster the pause is as long as the last one took, up to half a second, so that
-/// clients of servers that are slow do not keep them busy with questions. (Outside of one, how soon a client leaves a server
-/// that is silent is part of the rules by which two masters are told apart: see `survey.rs`.)
+/// The least time between two surveys. In a cluster the pause doubles with each survey that brings no news, and is as long as
+/// the last survey took, up to half a second: very many clients that wait for one server would keep the others busy with
+/// questions. (Outside of one, how soon a client leaves a server that is silent is part of the rules by which two masters are
+/// told apart: see `survey.rs`.)
 const PAUSE: Duration = Duration::from_millis(100);
 const LONG_PAUSE: Duration = Duration::from_millis(500);
 
@@ -39,34 +40,40 @@ impl Servers {
 /// the store's tasks.
 async fn refresh_forever(servers: Arc<Servers>, changed: impl Fn()) {
     let env = servers.env();
+    let mut pause = PAUSE;
     loop {
         // While callers wait for a server, another may be taking its place.
         let is_urgent = servers.now().nodes().iter().any(|node| node.is_awaited());
         if !is_urgent {
+            let idle_since = Instant::now();
             // Either way it is time.
             let _ = timeout(jitter(INTERVAL), env.refresh.wanted()).await;
+            if idle_since.elapsed() > LONG_PAUSE {
+                pause = PAUSE;
+            }
         }
         for node in servers.topology().nodes() {
             node.move_home();
         }
         let began = Instant::now();
-        if refresh(&servers).await {
+        let informed = env.refresh.take_informed();
+        let differs = refresh(&servers, informed.as_ref()).await;
+        if differs {
             changed();
         }
-        let pause = if servers.is_cluster() {
-            PAUSE.max(jitter(began.elapsed().min(LONG_PAUSE)))
-        } else {
+        pause = if differs || informed.is_some() || !servers.is_cluster() {
             PAUSE
+        } else {
+            LONG_PAUSE.min((2 * pause).max(began.elapsed()))
         };
-        sleep(pause).await;
+        sleep(PAUSE.max(jitter(pause))).await;
     }
 }
 
 /// Whether something has changed.
-async fn refresh(servers: &Servers) -> bool {
+async fn refresh(servers: &Servers, informed: Option<&Address>) -> bool {
     let topology = servers.topology();
-    let informed = servers.env().refresh.take_informed();
-    let candidates = candidates(servers, &topology, informed.as_ref());
+    let candidates = candidates(servers, &topology, informed);
     let mut known: Vec<_> = candidates.iter().chain(topology.nodes()).cloned().collect();
     let mut views = if servers.is_cluster() {
         let deadline = Instant::now() + SURVEY;
@@ -84,12 +91,12 @@ async fn refresh(servers: &Servers) -> bool {
     };
     // A server does not become a cluster, nor a cluster a server, while a client uses it: such an answer is another server's.
     views.retain(|view| view.epoch.is_some() == servers.is_cluster());
-    newest(&views, informed.as_ref())
+    newest(&views, informed)
         .is_some_and(|view| servers.adopt(Topology::new(view, &known, servers.env())))
 }
 
-/// The servers to ask, in order: the last one that redirected, connected nodes, seeds (their names may have other addresses
-/// now), other nodes.
+/// The servers to ask, in order: the last one that redirected, connected nodes (in the end those that may be dead), seeds
+/// (their names may have other addresses now), other nodes.
 fn candidates(
     servers: &Servers,
     topology: &Topology,
@@ -97,7 +104,10 @@ fn candidates(
 ) -> Vec<Arc<Node>> {
     let mut nodes = topology.nodes().to_vec();
     random::shuffle(&mut nodes);
-    nodes.sort_by_key(|node| (Some(node.address()) != informed, !node.is_connected()));
+    nodes.sort_by_key(|node| {
+        let is_other = Some(node.address()) != informed;
+        (is_other, !node.is_connected(), node.is_doubted())
+    });
     let connected = nodes.iter().take_while(|node| node.is_connected()).count();
     let seeds = servers.env().options.addresses().into_iter();
     let unknown: Vec<_> = seeds

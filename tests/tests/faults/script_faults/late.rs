@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use dlock::__internals::Op;
 use dlock_tests::Stage;
 
-use crate::mutex_faults::act::{Act, id};
-use crate::mutex_faults::drain::drain;
-use crate::mutex_faults::world::{Sent, World};
+use crate::script_faults::act::{Act, id};
+use crate::script_faults::drain::drain;
+use crate::script_faults::kind::Kind as _;
+use crate::script_faults::mutex::Mutex;
+use crate::script_faults::world::{Sent, World};
 
 /// Counts what was tried.
 #[derive(Default)]
@@ -18,7 +20,7 @@ pub(crate) struct Late {
 
 impl Late {
     /// Every act from this state, and then copies of all requests so far, two at a time in either order.
-    pub(crate) fn enumerate(&mut self, stage: &Stage, world: &World) -> Result<(), String> {
+    pub(crate) fn enumerate(&mut self, stage: &Stage, world: &World<Mutex>) -> Result<(), String> {
         for act in world.acts() {
             let mut later = world.clone();
             later.restore(stage);
@@ -33,7 +35,7 @@ impl Late {
         Ok(())
     }
 
-    fn in_all_orders(&mut self, stage: &Stage, world: &World) -> Result<(), String> {
+    fn in_all_orders(&mut self, stage: &Stage, world: &World<Mutex>) -> Result<(), String> {
         let copies: Vec<&Sent> = world
             .sent
             .iter()
@@ -58,12 +60,17 @@ impl Late {
 
     /// Nothing may come of it: no hold, no place, no end of a hold. (But that a plain `SET` finds a free mutex, which
     /// no server can prevent. The next client removes the hold; the drain sees to that.)
-    fn deliver(&mut self, stage: &Stage, world: &mut World, sent: &Sent) -> Result<(), String> {
+    fn deliver(
+        &mut self,
+        stage: &Stage,
+        world: &mut World<Mutex>,
+        sent: &Sent,
+    ) -> Result<(), String> {
         self.delivered += 1;
         let before = gist(world)?;
         let beliefs = (world.believers.clone(), world.waiting.clone());
         let ended = world.ended.clone();
-        let tokens = world.tokens;
+        let tokens = world.tokens.clone();
         world.deliver(stage, sent, None)?;
         let mut after = gist(world)?;
         // A mark may be set late, and never goes while the holder stays.
@@ -87,8 +94,8 @@ impl Late {
 /// The holder, its deadline, and the waiters.
 type Gist = (Option<dlock_tests::Held>, Vec<String>);
 
-fn gist(world: &World) -> Result<Gist, String> {
-    let record = world.record()?;
+fn gist(world: &World<Mutex>) -> Result<Gist, String> {
+    let record = Mutex::record(world)?;
     let live = |deadline: u64| deadline > world.time;
     let places = record.beside.writers.places.values();
     let places = places.filter(|place| live(place.deadline));
@@ -117,7 +124,7 @@ fn ends_earlier(before: &Gist, after: &Gist, sent: &Sent) -> bool {
 
 /// Whether this may still be on its way, and what it asks for is settled: its client has gone on, and has told the server if
 /// it was an acquire that may come late.
-fn may_come(world: &World, sent: &Sent) -> bool {
+fn may_come(world: &World<Mutex>, sent: &Sent) -> bool {
     let Some(actor) = sent.act.actor() else {
         return false;
     };

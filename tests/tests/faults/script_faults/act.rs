@@ -1,12 +1,11 @@
-//! The clients of a mutex, and their operations.
+//! The clients, and their operations.
 
 use std::time::Duration;
 
-use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, Stray};
-use dlock::LockKind;
+use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray};
 
-/// How many acquisitions there are. Even ones need tokens.
-pub(crate) const ACTORS: usize = 6;
+use crate::script_faults::kind::Kind;
+
 /// Until when an acquire is valid after it was sent.
 pub(crate) const VALID: u64 = 2_000_000;
 /// The longest lease, in milliseconds.
@@ -25,9 +24,13 @@ pub(crate) enum Act {
     ReleaseStray(usize),
     Abandon(usize),
     AbandonStray(usize),
+    Yield(usize),
     /// Leaves the hold to itself, for a second.
     End(usize),
     EndStray(usize),
+    /// Takes over a token that another server has named: a little larger, or far ahead of the clock.
+    Raise(usize),
+    RaiseFar(usize),
     Inspect,
     /// Another program takes the mutex, or frees it.
     Take,
@@ -45,8 +48,11 @@ impl Act {
             | Self::ReleaseStray(actor)
             | Self::Abandon(actor)
             | Self::AbandonStray(actor)
+            | Self::Yield(actor)
             | Self::End(actor)
-            | Self::EndStray(actor) => Some(actor),
+            | Self::EndStray(actor)
+            | Self::Raise(actor)
+            | Self::RaiseFar(actor) => Some(actor),
             Self::Inspect | Self::Take | Self::Free => None,
         }
     }
@@ -59,12 +65,12 @@ impl Act {
         )
     }
 
-    /// The request; none for what other programs do.
-    pub(crate) fn op(self) -> Option<Op> {
+    /// The request, and none for what other programs do; `seen` is the token that the actor has been told last.
+    pub(crate) fn op<K: Kind>(self, seen: u64) -> Option<Op> {
         let Some(actor) = self.actor() else {
             return (self == Self::Inspect).then_some(Op::Inspect);
         };
-        let hold = id(actor);
+        let (hold, lease) = (id(actor), lease(actor));
         let place = PlaceTerms {
             lease: PLACE,
             subscribed: actor % 4 != 3,
@@ -72,54 +78,59 @@ impl Act {
         };
         let acquire = |place| Op::Acquire {
             hold: id(actor),
-            mode: dlock::LockMode::Write,
-            lease: lease(actor),
-            owner: None,
+            mode: K::mode(actor),
+            lease,
+            owner: K::owner(actor),
             place,
         };
-        let release = |stray| Op::Release {
-            hold: id(actor),
-            lease: lease(actor),
-            stray,
-        };
-        let abandon = |stray| Op::Abandon {
-            hold: id(actor),
-            stray,
-        };
-        let end = |stray| Op::Renew {
-            hold: id(actor),
-            lease: REST,
-            extent: Extent::Exactly { stray },
+        let token = |ahead| ServerToken::new(seen + ahead);
+        let stray = if self.is_stray() {
+            Stray::Possible
+        } else {
+            Stray::None
         };
         Some(match self {
             Self::Wait(_) => acquire(Some(place)),
             Self::Try(_) => acquire(None),
             Self::Renew(_) => Op::Renew {
                 hold,
-                lease: lease(actor),
+                lease,
                 extent: Extent::Longer,
             },
-            Self::Release(_) => release(Stray::None),
-            Self::ReleaseStray(_) => release(Stray::Possible),
-            Self::Abandon(_) => abandon(Stray::None),
-            Self::AbandonStray(_) => abandon(Stray::Possible),
-            Self::End(_) => end(Stray::None),
-            Self::EndStray(_) => end(Stray::Possible),
+            Self::Release(_) | Self::ReleaseStray(_) => Op::Release { hold, lease, stray },
+            Self::Abandon(_) | Self::AbandonStray(_) => Op::Abandon { hold, stray },
+            Self::Yield(_) => Op::Yield {
+                hold,
+                lease,
+                seen: token(0),
+                stray,
+            },
+            Self::End(_) | Self::EndStray(_) => Op::Renew {
+                hold,
+                lease: REST,
+                extent: Extent::Exactly { stray },
+            },
+            Self::Raise(_) => Op::Raise {
+                hold,
+                token: token(5_000),
+            },
+            Self::RaiseFar(_) => Op::Raise {
+                hold,
+                token: token(3_000_000),
+            },
             Self::Inspect | Self::Take | Self::Free => return None,
         })
     }
 }
 
+/// Three clients have several acquisitions each.
 pub(crate) fn id(actor: usize) -> HoldId {
-    HoldId::parse(&format!("client-{}/0000000000000000/{actor}", actor % 3)).expect("an id")
+    HoldId::parse(&format!("{}/{actor}", client(actor))).expect("an id")
 }
 
-pub(crate) fn kind(actor: usize) -> LockKind {
-    if actor.is_multiple_of(2) {
-        LockKind::FencedMutex
-    } else {
-        LockKind::Mutex
-    }
+/// How the scripts name the client of an acquisition.
+pub(crate) fn client(actor: usize) -> String {
+    format!("client-{}/0000000000000000", actor % 3)
 }
 
 /// Leases differ, so that they end one after the other.
