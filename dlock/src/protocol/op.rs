@@ -162,8 +162,9 @@ pub(crate) fn whole_millis(lease: Duration) -> Duration {
     }
 }
 
-/// How long after it was sent an acquire may take effect: longer than the client waits for the answer, and shorter than
-/// a free lock is remembered, which has to know which acquires are to be ignored.
+/// How long after it was sent an acquire may take effect: longer than a server takes that is not slow (a slow one says that it
+/// comes too late, and the client sends it again), and shorter than a free lock is remembered, which has to know which acquires
+/// are to be ignored.
 pub(crate) fn validity(response_timeout: Duration) -> Duration {
     (response_timeout + Duration::from_secs(1)).min(LONGEST_MEMORY / 6 * 5)
 }

@@ -94,7 +94,8 @@ impl Act {
             Self::Try(_) => acquire(None),
             Self::Renew(_) => Op::Renew {
                 hold,
-                lease,
+                // Longer than most leases were.
+                lease: Duration::from_millis(LEASE),
                 extent: Extent::Longer,
             },
             Self::Release(_) | Self::ReleaseStray(_) => Op::Release { hold, lease, stray },

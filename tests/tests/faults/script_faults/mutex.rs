@@ -7,7 +7,7 @@ use dlock::{LockKey, LockKind, LockMode};
 use dlock_tests::{MutexRecord, Stage, Strictness};
 
 use crate::script_faults::act::Act::{
-    self, Abandon, AbandonStray, End, EndStray, Release, ReleaseStray, Renew, Take, Try, Wait,
+    self, Abandon, AbandonStray, End, EndStray, Free, Release, ReleaseStray, Renew, Take, Try, Wait,
 };
 use crate::script_faults::act::{LEASE, id};
 use crate::script_faults::kind::{Ends, Kind, Make};
@@ -75,7 +75,15 @@ impl Kind for Mutex {
     const OF_HOLDER: &'static [Make] =
         &[Release, ReleaseStray, Abandon, End, EndStray, Renew, Wait];
 
-    const WALK: &'static [Make] = &[Release, Release, ReleaseStray, Renew];
+    const WALK: &'static [Make] = &[
+        Release,
+        Release,
+        ReleaseStray,
+        Renew,
+        End,
+        |_| Take,
+        |_| Free,
+    ];
 
     fn key(actor: Option<usize>, prefix: &str, name: &str) -> LockKey {
         mutex_key(kind(actor.unwrap_or(0)), prefix, name).expect("a valid name")

@@ -19,7 +19,11 @@ pub(crate) fn wander<K: Kind>(stage: &Stage, seed: u64) -> World<K> {
     world.publish = ["S", "S", "s", "p", "L", "R", ""][rng.usize(..7)];
     let steps = rng.usize(5..40);
     for step in 0..steps {
-        let any = rng.usize(..K::ACTORS);
+        // A client that has left a hold to its lease does not ask for it again.
+        let askers = (0..K::ACTORS).filter(|actor| !world.ended.contains(actor));
+        let Some(any) = rng.choice(askers.collect::<Vec<_>>()) else {
+            break;
+        };
         let holders: Vec<usize> = world.believers.keys().copied().collect();
         let holder = rng.choice(holders).unwrap_or(any);
         let act = match rng.u32(..22) {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use dlock::__internals::Reply;
 use dlock::ErrorKind;
 use dlock_tests::{
-    ClusterOptions, Direction, FaultProxy, RedisCluster, RedisServer, ServerOptions, shared_server,
-    slot_of, wait_until,
+    ClusterOptions, Direction, FaultProxy, RedisCluster, RedisServer, ServerOptions, scaled,
+    shared_server, slot_of, wait_until,
 };
 use futures_util::future::join_all;
 use tokio::time::Instant;
@@ -125,21 +125,62 @@ async fn a_server_that_stood_still_gets_no_request_twice() {
     let mut options = options(&proxy.url());
     options.response_timeout = Duration::from_millis(200);
     let rig = Rig::connect_with(options).await;
-    rig.grab(&rig.key("taught")).await;
+    let keys: Vec<_> = (0..20).map(|n| rig.key(&format!("k{n}"))).collect();
+    let holds = join_all(keys.iter().map(|key| rig.grab(key))).await;
+    rig.call(&keys[0], &renew(&holds[0].0))
+        .await
+        .expect("teaches the server the script");
     let before = server.command_stats().await;
     server.pause();
-    let keys: Vec<_> = (0..20).map(|n| rig.key(&format!("k{n}"))).collect();
-    let grabs = join_all(keys.iter().map(|key| rig.grab(key)));
+    let again = &rig;
+    let renewed = join_all(keys.iter().zip(&holds).map(|(key, (hold, _))| {
+        let op = renew(hold);
+        async move { again.call(key, &op).await.expect("in the end").reply }
+    }));
     let resumed = async {
         // The second one after the first has had all the time for a login that there is.
         let doubted = || async { proxy.counters().accepted >= 3 };
         wait_until(Duration::from_secs(10), "two other connections", doubted).await;
         server.resume();
     };
-    tokio::join!(grabs, resumed);
+    let (renewed, ()) = tokio::join!(renewed, resumed);
+    assert_eq!(renewed, vec![Reply::Done; 20]);
     let scripts = server.command_stats().await.since(&before).scripts();
     assert_eq!(scripts, 20);
     assert_eq!(rig.store.stats().reconnects.get(), 0);
+}
+
+/// The master keeps its other slots, so the client goes on waiting for it.
+#[tokio::test]
+async fn requests_follow_a_slot_that_leaves_a_silent_master() {
+    let patient = ClusterOptions::new().node_timeout(60_000);
+    let cluster = RedisCluster::start_with(&patient).await;
+    let mut options = options(&cluster.url());
+    options.response_timeout = Duration::from_millis(200);
+    let rig = Rig::connect_with(options).await;
+    let key = rig.key("a");
+    let (hold, _) = rig.grab(&key).await;
+    rig.free(&key, &hold).await.expect("released");
+    let slot = slot_of(key.as_str());
+    let silent = cluster.master_of(slot).await;
+    let masters = cluster.masters().await;
+    let to = masters.into_iter().find(|master| *master != silent);
+    let to = to.expect("there are three");
+    cluster.node(silent).pause();
+    let (node, slot) = (cluster.node(to), slot.to_string());
+    let moved = async {
+        let owned = ["CLUSTER", "SETSLOT", &slot, "NODE", cluster.id(to)];
+        node.query::<String>(&owned).await;
+        node.query::<String>(&["CLUSTER", "BUMPEPOCH"]).await;
+    };
+    let begun = Instant::now();
+    let op = write(&rig.hold());
+    let grabbed = rig.store.call(&key, &op, within(30_000));
+    let (answer, ()) = tokio::join!(grabbed, moved);
+    assert!(answer.expect("by the other").resent);
+    let took = begun.elapsed();
+    assert!(took < scaled(Duration::from_secs(3)), "{took:?}");
+    cluster.node(silent).resume();
 }
 
 #[tokio::test]

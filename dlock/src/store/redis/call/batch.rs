@@ -86,7 +86,16 @@ impl Caller {
                 .min(sent + self.env.options.response_timeout),
             ..patience
         };
-        match session.connection.request_all(&pipeline, patience).await {
+        // The slots that are elsewhere by then are not to wait for a node that may be dead.
+        let late = || {
+            let now = self.servers.now();
+            batch
+                .iter()
+                .any(|(key, _)| now.node_id(key.slot()) != node.id())
+        };
+        let (connection, count) = (&mut session.connection, pipeline.len());
+        let answers = connection.request_replies(&pipeline, count, patience, late);
+        match answers.await {
             Ok(values) => {
                 node.answered();
                 let items = batch.iter().zip(forms.into_iter().zip(values));

@@ -15,7 +15,9 @@ use crate::protocol::{Op, validity};
 use crate::slot::Slot;
 use crate::store::Answer;
 use crate::store::redis::env::Env;
-use crate::store::redis::node::{DialFailure, NoAnswer, Node, Permit, Session, Trouble, Unsent};
+use crate::store::redis::node::{
+    DialFailure, NoAnswer, Node, NodeId, Permit, Session, Trouble, Unsent,
+};
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
     Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, is_granted, is_of_all, notes,
@@ -80,12 +82,12 @@ impl Caller {
                 // something to be told: behind a `PING`, the next holder hears before this client does.
                 let alone = form.is_brief() || !crowded && key.kind().features().remembers_waiters;
                 let result = if op.passes_on() && !alone {
-                    let request = session
-                        .connection
-                        .request_behind(Preface::Ping, cmd, patience);
+                    let late = self.late(&entry, sent, key.slot(), (node.id(), node.id()));
+                    let request =
+                        (session.connection).request_behind(Preface::Ping, cmd, patience, late);
                     Box::pin(request).await
                 } else {
-                    let late = || self.late(&entry, sent);
+                    let late = self.late(&entry, sent, key.slot(), (node.id(), node.id()));
                     let connection = &mut session.connection;
                     connection.request_at(sent, &cmd, patience, late).await
                 };
@@ -141,10 +143,24 @@ impl Caller {
         Ok((session, entry))
     }
 
-    /// The answer takes longer than it may: another node may serve the slot.
-    pub(super) fn late(&self, entry: &Entry<'_>, sent: Instant) {
-        entry.late(sent);
-        self.env.refresh.request();
+    /// What to do while the answer takes longer than it may. Another node may serve the slot: whether one does by now that is
+    /// neither the owner at the time nor the node that was asked.
+    pub(super) fn late(
+        &self,
+        entry: &Entry<'_>,
+        sent: Instant,
+        slot: Slot,
+        (owner, asked): (NodeId, NodeId),
+    ) -> impl FnMut() -> bool {
+        let mut is_told = false;
+        move || {
+            if !std::mem::replace(&mut is_told, true) {
+                entry.late(sent);
+                self.env.refresh.request();
+            }
+            let now = self.servers.node_of(slot);
+            now != owner && now != asked
+        }
     }
 
     /// The connection to a node, once there is one, unless another node is wanted by then.

@@ -86,17 +86,16 @@ impl Connection {
 
     /// Sends one command. The reply may be a [`Value::ServerError`].
     pub(crate) async fn request(&mut self, cmd: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
-        let late = || {};
-        self.request_at(Instant::now(), cmd, until, late).await
+        self.request_at(Instant::now(), cmd, until, || false).await
     }
 
-    /// [`request`](Self::request), now. Tells when the answer is late.
+    /// [`request`](Self::request), now. While the answer is late, `late` is asked whether to give up if the connection is in doubt.
     pub(crate) async fn request_at(
         &mut self,
         now: Instant,
         cmd: &Cmd,
         patience: impl Into<Patience>,
-        late: impl FnOnce(),
+        late: impl FnMut() -> bool,
     ) -> Result<Value, NoAnswer> {
         let entered = self.under_way.enter();
         let reply = pin!(self.multiplexed.send_packed_command(cmd));
@@ -109,8 +108,10 @@ impl Connection {
         preface: Preface,
         cmd: Cmd,
         patience: Patience,
+        late: impl FnMut() -> bool,
     ) -> Result<Value, NoAnswer> {
-        let mut replies = self.request_all(&preface.before(cmd), patience).await?;
+        let both = preface.before(cmd);
+        let mut replies = self.request_replies(&both, 2, patience, late).await?;
         Ok(replies.swap_remove(1))
     }
 
@@ -120,7 +121,7 @@ impl Connection {
         pipeline: &Pipeline,
         patience: impl Into<Patience>,
     ) -> Result<Vec<Value>, NoAnswer> {
-        self.request_replies(pipeline, pipeline.len(), patience)
+        self.request_replies(pipeline, pipeline.len(), patience, || false)
             .await
     }
 
@@ -131,11 +132,11 @@ impl Connection {
         pipeline: &Pipeline,
         count: usize,
         patience: impl Into<Patience>,
+        late: impl FnMut() -> bool,
     ) -> Result<Vec<Value>, NoAnswer> {
         let entered = self.under_way.enter();
         let replies = pin!(self.multiplexed.send_packed_commands(pipeline, 0, count));
         let now = Instant::now();
-        let late = || {};
         let values = answer(replies, &entered, self.is_lent, now, patience.into(), late).await?;
         if values.len() != count {
             return Err(NoAnswer::Io(RedisError::from((
@@ -155,7 +156,7 @@ async fn answer<T>(
     is_lent: bool,
     now: Instant,
     Patience { until, latest }: Patience,
-    late: impl FnOnce(),
+    mut late: impl FnMut() -> bool,
 ) -> Result<T, NoAnswer> {
     let first = if is_lent {
         until.min(now + STALLED)
@@ -175,6 +176,9 @@ async fn answer<T>(
     // A server that is slow would be slower if it was asked again.
     while outcome.is_err() && Instant::now() < latest {
         let next = entered.look(until - now);
+        if late() && entered.is_doubted() {
+            break;
+        }
         let either = async {
             tokio::select! {
                 biased;

@@ -261,16 +261,10 @@ impl Node {
         })
     }
 
-    /// Other servers serve slots now, perhaps some of this one's: late requests do not wait for it any longer if it has left, or
-    /// may be dead.
-    pub(crate) fn replaced(self: &Arc<Self>, has_left: bool) {
-        let session = self.session.load_full();
-        let Some(session) = session else { return };
-        let under_way = &session.connection.under_way;
-        if has_left {
-            under_way.give_up();
-        } else if under_way.is_doubted() {
-            self.lost(session.serial);
+    /// Requests that are late do not wait for this server's answers any longer.
+    pub(crate) fn give_up(&self) {
+        if let Some(current) = &*self.session.load() {
+            current.connection.under_way.give_up();
         }
     }
 

@@ -176,6 +176,11 @@ impl Entered<'_> {
         self.under_way.0.requests.load(Ordering::Relaxed) / TURN != self.turns
     }
 
+    /// Whether its connection may be dead.
+    pub(super) fn is_doubted(&self) -> bool {
+        self.under_way.is_doubted()
+    }
+
     /// Has the connection looked after if nothing comes over it. After how long to look again: of very many requests each
     /// looks seldom.
     pub(super) fn look(&self, longest: Duration) -> Duration {

@@ -170,7 +170,9 @@ impl Subscriber {
     async fn ask(&mut self, pipeline: &Pipeline, count: usize) -> Option<Vec<Value>> {
         // While the server is slow, a client that connected again would only give it more to do. Meanwhile the waiters poll.
         let patience = self.pubsub.env.options.long_patience(Instant::now());
-        let replies = self.connection.request_replies(pipeline, count, patience);
+        let replies = self
+            .connection
+            .request_replies(pipeline, count, patience, || false);
         replies.await.ok()
     }
 }

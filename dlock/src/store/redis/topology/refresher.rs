@@ -104,7 +104,8 @@ fn candidates(
 ) -> Vec<Arc<Node>> {
     let mut nodes = topology.nodes().to_vec();
     random::shuffle(&mut nodes);
-    nodes.sort_by_key(|node| {
+    // What it is sorted by may change meanwhile.
+    nodes.sort_by_cached_key(|node| {
         let is_other = Some(node.address()) != informed;
         (is_other, !node.is_connected(), node.is_doubted())
     });

@@ -90,8 +90,9 @@ impl Servers {
             let before = self.topology.swap(Arc::clone(&topology));
             self.changes.send_replace(());
             for node in before.nodes() {
-                let has_left = topology.by_id(node.id()).is_none();
-                node.replaced(has_left);
+                if topology.by_id(node.id()).is_none() {
+                    node.give_up();
+                }
             }
         }
         differs
