@@ -86,12 +86,14 @@ impl Caller {
                 .min(sent + self.env.options.response_timeout),
             ..patience
         };
-        // The slots that are elsewhere by then are not to wait for a node that may be dead.
+        // What ends something is not to wait for a node that may be dead, once its slot is elsewhere. Renewals are sent to the new
+        // node anyway.
         let late = || {
             let now = self.servers.now();
-            batch
+            let mut ends = batch
                 .iter()
-                .any(|(key, _)| now.node_id(key.slot()) != node.id())
+                .filter(|(_, op)| !matches!(op, Op::Renew { .. }));
+            ends.any(|(key, _)| now.node_id(key.slot()) != node.id())
         };
         let (connection, count) = (&mut session.connection, pipeline.len());
         let answers = connection.request_replies(&pipeline, count, patience, late);

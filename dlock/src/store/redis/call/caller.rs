@@ -150,7 +150,7 @@ impl Caller {
         entry: &Entry<'_>,
         sent: Instant,
         slot: Slot,
-        (owner, asked): (NodeId, NodeId),
+        (mut owner, asked): (NodeId, NodeId),
     ) -> impl FnMut() -> bool {
         let mut is_told = false;
         move || {
@@ -159,7 +159,10 @@ impl Caller {
                 self.env.refresh.request();
             }
             let now = self.servers.node_of(slot);
-            now != owner && now != asked
+            if now == asked {
+                owner = asked;
+            }
+            now != owner
         }
     }
 

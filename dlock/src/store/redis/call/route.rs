@@ -153,17 +153,15 @@ impl<'a> Route<'a> {
             self.form
         };
         let cmd = (self.caller).compose((form, self.keys), self.key, self.op, to, sent_at);
-        let options = &self.caller.env.options;
-        let connection = &mut session.connection;
+        let patience = self.caller.env.options.patience(sent, self.deadline);
         let late = self.caller.late(&entry, sent, slot, (owner, id));
+        let connection = &mut session.connection;
         let result = if asking {
             // Whatever came between the two would use the `ASKING` up.
-            let patience = options.patience_behind_asking(sent, self.deadline);
             connection
                 .request_behind(Preface::Asking, cmd, patience, late)
                 .await
         } else {
-            let patience = options.patience(sent, self.deadline);
             connection.request_at(sent, &cmd, patience, late).await
         };
         entry.ended(sent, &result);

@@ -77,14 +77,6 @@ impl RedisOptions {
         }
     }
 
-    /// How long to wait for the answer to a request behind `ASKING`. It could arrive during the slot's next move, for which
-    /// operators wait for as long.
-    pub(crate) fn patience_behind_asking(&self, sent: Instant, deadline: Instant) -> Patience {
-        let Patience { until, latest } = self.patience(sent, deadline);
-        let latest = latest.min(sent + 3 * self.response_timeout);
-        Patience { until, latest }
-    }
-
     /// How long to wait for the answer about a subscription that is asked for now. The other subscriptions of the connection
     /// would be lost with it.
     pub(crate) fn long_patience(&self, now: Instant) -> Patience {
