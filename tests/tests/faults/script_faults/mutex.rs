@@ -170,10 +170,12 @@ impl Kind for Mutex {
 
     /// It is time to leave the mutex to others.
     fn variant(world: &World<Self>) -> Option<World<Self>> {
-        let mut variant = world.clone();
-        let seen = "1 1 somebody".to_owned();
-        let is_remembered = variant.fields.contains_key("p");
-        variant.fields.insert("b".to_owned(), seen);
-        is_remembered.then_some(variant)
+        let is_remembered = world.fields.contains_key("p");
+        is_remembered.then(|| {
+            let mut variant = world.clone();
+            let seen = "1 1 somebody".to_owned();
+            variant.fields.insert("b".to_owned(), seen);
+            variant
+        })
     }
 }

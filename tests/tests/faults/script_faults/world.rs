@@ -154,7 +154,7 @@ impl<K: Kind> World<K> {
             });
             self.foreign.clone_from(&self.held);
         }
-        if let (Act::Free, Some(_)) = (act, self.foreign.take()) {
+        if act == Act::Free && self.foreign.take().is_some() {
             self.held = None;
         }
         let key = K::key(None, &self.prefix, &self.name);

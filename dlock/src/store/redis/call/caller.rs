@@ -81,13 +81,12 @@ impl Caller {
                 // Redis writes to its connections in the reverse of the order in which they have got
                 // something to be told: behind a `PING`, the next holder hears before this client does.
                 let alone = form.is_brief() || !crowded && key.kind().features().remembers_waiters;
+                let late = self.late(&entry, sent, key.slot(), (node.id(), node.id()));
                 let result = if op.passes_on() && !alone {
-                    let late = self.late(&entry, sent, key.slot(), (node.id(), node.id()));
                     let request =
                         (session.connection).request_behind(Preface::Ping, cmd, patience, late);
                     Box::pin(request).await
                 } else {
-                    let late = self.late(&entry, sent, key.slot(), (node.id(), node.id()));
                     let connection = &mut session.connection;
                     connection.request_at(sent, &cmd, patience, late).await
                 };
