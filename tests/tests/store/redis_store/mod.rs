@@ -7,3 +7,4 @@ mod pubsub;
 mod redirects;
 mod rig;
 mod storm;
+mod under_way;
