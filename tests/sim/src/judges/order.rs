@@ -38,6 +38,8 @@ struct Seen {
     holds: Vec<(String, Holding)>,
     /// In the order of arrival.
     waiting: Vec<Waiter>,
+    /// Which server had the record.
+    node: Option<NodeId>,
     /// Whether a waiter keeps its place also if that ran out while the server stood still. No task gives up waiting then.
     strict: bool,
 }
@@ -160,6 +162,14 @@ impl Seen {
         })
     }
 
+    /// Another server may take over with an older record, in which waiters have another order, if a loss may be back.
+    fn look_at_server(&mut self, node: Option<NodeId>, may_be_older: bool) {
+        if may_be_older && node.is_some() && node != self.node {
+            self.waiting.clear();
+        }
+        self.node = node.or(self.node);
+    }
+
     /// More has happened than was seen.
     fn forget(&mut self) {
         for waiter in &mut self.waiting {
@@ -247,6 +257,7 @@ impl Judges {
                 let mut traffic = self.traffic.borrow_mut();
                 traffic.note_record(engine.now(), lock, record);
             }
+            let node = found.as_ref().map(|(node, _)| *node);
             let record = found.map(|(_, record)| record).unwrap_or_default();
             // A server that takes over may not have heard of an earlier end (`min_hold`).
             let excuses = self.excuses.borrow();
@@ -255,6 +266,7 @@ impl Judges {
             if let Some(revived) = revived.filter(|_| !may_go_on) {
                 self.object("leases", engine.now(), format!("lock {lock}: {revived}"));
             }
+            seen.look_at_server(node, may_go_on);
             let wrong = seen.change(&record, number);
             let calm = if strict { SURE } else { CALM };
             if !(alone && self.is_calm(engine.now(), calm)) {
