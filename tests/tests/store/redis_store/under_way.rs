@@ -23,9 +23,9 @@ async fn renewals_and_releases_pass_acquires_and_only_so_many_of_these_are_under
     let mut options = options(&proxy.url());
     options.response_timeout = 2 * SOON;
     let rig = Rig::connect_with(options).await;
-    let held = rig.key("held");
-    let (hold, _) = rig.grab(&held).await;
-    let taught = rig.call(&held, &renew(&hold)).await;
+    let key = rig.key("held");
+    let (hold, _) = rig.grab(&key).await;
+    let taught = rig.call(&key, &renew(&hold)).await;
     assert_eq!(taught.expect("renewed").reply, Reply::Done);
     let freed = rig.key("freed");
     let (ended, _) = rig.grab(&freed).await;
@@ -45,13 +45,13 @@ async fn renewals_and_releases_pass_acquires_and_only_so_many_of_these_are_under
         lease: 2 * LEASE,
         extent: Extent::Longer,
     };
-    let renewed = rig.store.call(&held, &longer, deadline);
+    let renewed = rig.store.call(&key, &longer, deadline);
     let free = release(&ended);
     let released = rig.store.call(&freed, &free, deadline);
     let silent = async {
         // Both are sent behind the acquires, so those that were sent have been executed before.
         wait_until(SOON, "renewal and release are executed", || async {
-            let left: u64 = server.query(&["PTTL", held.as_str()]).await;
+            let left: u64 = server.query(&["PTTL", key.as_str()]).await;
             Duration::from_millis(left) > LEASE && fields().await < fields_of_a_hold
         })
         .await;
