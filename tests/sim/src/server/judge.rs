@@ -175,16 +175,6 @@ impl Fleet {
         live.map(|(key, _)| key.clone()).collect()
     }
 
-    /// The keys that never expire.
-    #[must_use]
-    pub fn keys_without_expiry(&self, node: NodeId) -> Vec<Vec<u8>> {
-        let lasting = self.nodes[node.0]
-            .data
-            .iter()
-            .filter(|(_, entry)| entry.expires.is_none());
-        lasting.map(|(key, _)| key.clone()).collect()
-    }
-
     /// The subscribers of a server, and their channels.
     #[must_use]
     pub fn subscriptions(&self, node: NodeId) -> Vec<Subscription> {

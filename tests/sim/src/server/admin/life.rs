@@ -56,13 +56,6 @@ impl Fleet {
         }
     }
 
-    /// A server closes a connection.
-    pub fn client_kill(&mut self, conn: ConnId) {
-        for node in self.nodes.iter_mut().filter(|node| node.is_awake()) {
-            node.hang_up(conn);
-        }
-    }
-
     /// A server closes its connections: those that have subscribed to something, or the others.
     pub fn client_kill_all(&mut self, node: NodeId, subscribers: bool) {
         let node = &mut self.nodes[node.0];
