@@ -94,6 +94,8 @@ async fn contend(client: Client, board: Arc<Board>, end: Instant) {
         board.given_back();
         guard.release().await.expect("a majority knows");
     }
+    // What a client still has to tell its servers would keep it busy for a lease after they have gone, beside the next test.
+    client.shutdown().await.expect("all is given back");
 }
 
 /// Grants and the longest idle time of the parts of a run: all well, the fault, and after it.
