@@ -19,10 +19,13 @@ const CLIENTS: usize = 4;
 pub(crate) struct Relay {
     label: &'static str,
     locks: Vec<RwLock>,
+    /// What its metrics counted before the rounds that are measured.
+    before: (usize, usize),
 }
 
 impl Relay {
-    /// The label tells this relay's metrics from those of others in this process.
+    /// The label tells this relay's metrics from those of others in this process. All that wait are subscribed afterwards: a
+    /// waiter looks again once it is, and may find the lock free without having been woken.
     pub(crate) async fn start(url: &str, label: &'static str) -> Self {
         exporter();
         let prefix = unique_prefix();
@@ -31,7 +34,14 @@ impl Relay {
             let client: Client = builder(url, &prefix).build().await.expect("it is up");
             locks.push(client.rw_lock("relay").expect("valid").label(label));
         }
-        Self { label, locks }
+        let mut relay = Self {
+            label,
+            locks,
+            before: (0, 0),
+        };
+        relay.round(async {}, async |()| {}).await;
+        relay.before = relay.counts();
+        relay
     }
 
     /// Where the lock is.
@@ -79,16 +89,24 @@ impl Relay {
             .collect()
     }
 
-    /// How often waiters looked again because of `message` or `timer`.
-    pub(crate) fn wakeups(&self, source: &str) -> usize {
-        let series = format!(
-            "dlock_wakeups_total{{lock=\"{}\",kind=\"rw\",source=\"{source}\"}} ",
-            self.label
-        );
+    /// How often waiters looked again in the rounds that are measured: because of a message, and because of a timer.
+    pub(crate) fn wakeups(&self) -> (usize, usize) {
+        let now = self.counts();
+        (now.0 - self.before.0, now.1 - self.before.1)
+    }
+
+    fn counts(&self) -> (usize, usize) {
         let text = self.text();
-        let value = text.lines().find_map(|line| line.strip_prefix(&series));
-        let value = value.unwrap_or_else(|| panic!("no {series} in\n{text}"));
-        value.parse().expect("a number")
+        let count = |source| {
+            let series = format!(
+                "dlock_wakeups_total{{lock=\"{}\",kind=\"rw\",source=\"{source}\"}} ",
+                self.label
+            );
+            let value = text.lines().find_map(|line| line.strip_prefix(&series));
+            let value = value.unwrap_or_else(|| panic!("no {series} in\n{text}"));
+            value.parse::<usize>().expect("a number")
+        };
+        (count("message"), count("timer"))
     }
 
     fn text(&self) -> String {
