@@ -68,6 +68,7 @@ impl Shape {
     }
 
     /// The operation with this number of a task.
+    #[must_use]
     pub fn op(self, locks: usize, lease: Nanos, mut random: Random) -> Op {
         let random = &mut random;
         let lock = match self {

@@ -3,7 +3,7 @@
 //!
 //! `DLOCK_ATOMIC_MOVES` makes it longer; `scripts/moves --atomic` does, and prints the figures.
 
-use crate::{migrations::survives, shapes::Shape};
+use crate::{load::Shape, migrations::survives};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_holds_outlast_atomic_migrations() {

@@ -1,9 +1,10 @@
-//! Clients that use one lock all the time.
+//! Clients that use locks of one slot all the time, in loads of several shapes.
 
 use std::{sync::Arc, time::Duration};
 
-use dlock::{Error, RwLock};
-use dlock_tests::{Mode, builder, scaled};
+use dlock::{Client, Error, FencingToken, LockKind};
+use dlock_load::{DlockGuard, Handle, Patience};
+use dlock_tests::{Mode, builder, scaled, unique_prefix, wait_free};
 use tokio::{
     sync::watch,
     task::JoinSet,
@@ -12,142 +13,214 @@ use tokio::{
 
 use crate::observer::Observer;
 
-/// The lock that all use.
-pub(crate) const NAME: &str = "moving";
-
-/// How one client uses the lock.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Use {
-    pub(crate) mode: Mode,
-    /// Under an owner of its own, which enters again while it holds.
-    pub(crate) owned: bool,
-}
-
-pub(crate) const WRITER: Use = Use {
-    mode: Mode::Write,
-    owned: false,
-};
-pub(crate) const READER: Use = Use {
-    mode: Mode::Read,
-    owned: false,
-};
-
+/// What all names begin with, so that all locks are in one slot.
+pub(crate) const TAG: &str = "{moving}";
+/// No hold comes near the end of its lease, so each one that is lost was never there. It outlasts a write pause of the
+/// servers, as these tests set it, and the time until the next renewal.
+const LEASE: Duration = Duration::from_secs(6);
 /// Long enough for every waiter.
-const PATIENT: Duration = Duration::from_secs(20);
+const PATIENT: Duration = Duration::from_secs(30);
 /// Too short now and then.
 const IMPATIENT: Duration = Duration::from_millis(15);
+const CLIENTS: usize = 6;
 
-/// The clients, each a process of its own as far as the lock can tell.
+/// The clients and their locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Locks that one task each holds for most of a lease, so that they are renewed while the slot moves.
+    Quiet,
+    /// One lock, six writers.
+    Writers,
+    /// One lock, two writers and four readers.
+    Readers,
+    /// One lock, one writer and five readers.
+    OneWriter,
+    /// One lock. A writer and two readers are owners, which enter again while they hold; a writer and two readers are not.
+    Owners,
+    /// A mutex with tokens, and one without.
+    Mutexes,
+    /// Twenty locks with six waiters each, and as many tasks behind them in each client.
+    Crowd,
+}
+
+impl Shape {
+    fn tasks_of_a_client(self) -> usize {
+        match self {
+            Self::Writers | Self::Readers | Self::OneWriter | Self::Owners => 1,
+            Self::Mutexes => 2,
+            Self::Quiet => 4,
+            Self::Crowd => 20,
+        }
+    }
+
+    fn work(self) -> Duration {
+        match self {
+            // Two renewals.
+            Self::Quiet => scaled(LEASE).mul_f64(0.8),
+            _ => Duration::from_micros(fastrand::u64(200..1500)),
+        }
+    }
+
+    fn mode(self, client: usize) -> Mode {
+        let reads = match self {
+            Self::Readers => client > 1,
+            Self::OneWriter => client > 0,
+            Self::Owners => !matches!(client, 0 | 3),
+            Self::Quiet | Self::Writers | Self::Mutexes | Self::Crowd => false,
+        };
+        if reads { Mode::Read } else { Mode::Write }
+    }
+
+    fn kind(self, task: usize) -> LockKind {
+        match (self, task) {
+            (Self::Mutexes, 0) => LockKind::FencedMutex,
+            (Self::Mutexes, _) => LockKind::Mutex,
+            _ => LockKind::Rw,
+        }
+    }
+
+    fn name(self, client: usize, task: usize) -> String {
+        let number = match self {
+            Self::Quiet => client * self.tasks_of_a_client() + task,
+            Self::Crowd => fastrand::usize(..self.locks()),
+            _ => task,
+        };
+        format!("{TAG}{number}")
+    }
+
+    fn locks(self) -> usize {
+        match self {
+            Self::Quiet => CLIENTS * self.tasks_of_a_client(),
+            _ => self.tasks_of_a_client(),
+        }
+    }
+}
+
+/// Its clients, each a process of its own as far as the lock can tell.
 #[derive(Debug)]
 pub(crate) struct Load {
+    shape: Shape,
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
+    clients: Vec<Client>,
 }
 
 impl Load {
-    pub(crate) async fn start(
-        url: &str,
-        prefix: &str,
-        uses: [Use; 6],
-        observer: &Arc<Observer>,
-    ) -> Self {
+    pub(crate) async fn start(url: &str, shape: Shape, observer: &Arc<Observer>) -> Self {
         let (stop, _) = watch::channel(false);
-        let mut tasks = JoinSet::new();
-        for (number, how) in uses.into_iter().enumerate() {
-            // No hold comes near the end of its lease, so each one that is lost was never there.
-            let lease = scaled(Duration::from_secs(6));
-            let client = builder(url, prefix)
-                .lease(lease)
+        let (mut tasks, mut clients) = (JoinSet::new(), Vec::new());
+        let prefix = unique_prefix();
+        for number in 0..CLIENTS {
+            let client = builder(url, &prefix)
+                .lease(scaled(LEASE))
                 .client_name(format!("c{number}"))
                 .build();
             let client = client.await.expect("the cluster is up");
-            let lock = client.rw_lock(NAME).expect("a valid name");
-            let lock = if how.owned {
-                lock.owner(format!("owner-{number}"))
-            } else {
-                lock
-            };
-            let (observer, stop) = (Arc::clone(observer), stop.subscribe());
-            tasks.spawn(async move {
-                while !*stop.borrow() {
-                    hold_once(&lock, how, &observer).await;
-                }
-                client.shutdown().await.expect("nothing is held");
-            });
+            for task in 0..shape.tasks_of_a_client() {
+                let user = User {
+                    client: client.clone(),
+                    shape,
+                    number,
+                    task,
+                    observer: Arc::clone(observer),
+                };
+                let stop = stop.subscribe();
+                tasks.spawn(async move {
+                    while !*stop.borrow() {
+                        user.use_once().await;
+                    }
+                });
+            }
+            clients.push(client);
         }
-        Self { stop, tasks }
+        Self {
+            shape,
+            stop,
+            tasks,
+            clients,
+        }
     }
 
-    /// Lets all clients finish their work.
+    /// Lets all clients finish their work, and sees that they leave neither holds nor waiters behind.
     pub(crate) async fn stop(self) {
         self.stop.send_replace(true);
         self.tasks.join_all().await;
-    }
-}
-
-async fn hold_once(lock: &RwLock, how: Use, observer: &Observer) {
-    let patience = if fastrand::u8(..) < 8 {
-        IMPATIENT
-    } else {
-        scaled(PATIENT)
-    };
-    let work = Duration::from_micros(fastrand::u64(200..1500));
-    let asked = Instant::now();
-    let outcome = match how.mode {
-        Mode::Read => match lock.read_timeout(patience).await {
-            Ok(guard) => {
-                let mut belief =
-                    observer.granted(NAME, how.mode, Some(guard.fencing_token().as_u64()));
-                enter_again(lock, how, observer).await;
-                let held = observer.hold(&mut belief, work, || guard.check()).await;
-                observer.ends(&belief, held.is_ok());
-                held.and(guard.release().await)
+        if self.shape != Shape::Mutexes {
+            for number in 0..self.shape.locks() {
+                let lock = self.clients[0].rw_lock(format!("{TAG}{number}"));
+                wait_free(&lock.expect("a valid name")).await;
             }
-            Err(error) => return not_granted(&error, asked, patience, observer),
-        },
-        Mode::Write => match lock.write_timeout(patience).await {
-            Ok(guard) => {
-                let mut belief =
-                    observer.granted(NAME, how.mode, Some(guard.fencing_token().as_u64()));
-                enter_again(lock, how, observer).await;
-                let held = observer.hold(&mut belief, work, || guard.check()).await;
-                observer.ends(&belief, held.is_ok());
-                held.and(guard.release().await)
+        }
+        for client in self.clients {
+            client.shutdown().await.expect("nothing is held");
+        }
+    }
+}
+
+/// A task of a client.
+struct User {
+    client: Client,
+    shape: Shape,
+    number: usize,
+    task: usize,
+    observer: Arc<Observer>,
+}
+
+impl User {
+    /// One hold.
+    async fn use_once(&self) {
+        let (observer, asked) = (&self.observer, Instant::now());
+        let name = self.shape.name(self.number, self.task);
+        let patience = match self.shape {
+            Shape::Quiet => scaled(PATIENT),
+            _ if fastrand::u8(..) < 8 => IMPATIENT,
+            _ => scaled(PATIENT),
+        };
+        let lock = (self.shape.kind(self.task), name.clone());
+        let lock = Handle::new(&self.client, lock, self.owner(), None).expect("a valid name");
+        let writes = self.shape.mode(self.number) == Mode::Write;
+        let outcome = match lock.ask(writes, within(patience)).await {
+            Ok(guard) => self.hold(&lock, &name, guard.expect("it waits")).await,
+            // The caller's own patience is all that may end its wait, and not before it is over. On a busy machine it may be
+            // over before the caller has asked even once.
+            Err(error)
+                if error.is_timeout() && patience == IMPATIENT && asked.elapsed() >= patience =>
+            {
+                return observer.timed_out();
             }
-            Err(error) => return not_granted(&error, asked, patience, observer),
-        },
-    };
-    if let Err(error) = outcome {
-        observer.fault(format!("{:?} {:?}: {error}", how.mode, error.kind()));
-        // Errors that come at once are not to fill the memory.
-        sleep(Duration::from_millis(1)).await;
+            Err(error) => Err(error),
+        };
+        if let Err(error) = outcome {
+            let (after, kind) = (asked.elapsed(), error.kind());
+            observer.fault(format!(
+                "{name} after {after:?} of {patience:?}: {kind:?}: {error}"
+            ));
+            // Errors that come at once are not to fill the memory.
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    async fn hold(&self, lock: &Handle, name: &str, guard: DlockGuard) -> Result<(), Error> {
+        let token = guard.fencing_token().map(FencingToken::as_u64);
+        let mode = self.shape.mode(self.number);
+        let mut belief = self.observer.granted(name, mode, token);
+        if self.owner().is_some() {
+            // It waits, and not for itself.
+            let again = lock.ask(false, within(scaled(PATIENT))).await?;
+            again.expect("it waits").release().await?;
+        }
+        let check = || guard.check();
+        let held = self.observer.hold(&mut belief, self.shape.work(), check);
+        let held = held.await;
+        self.observer.ends(&belief, held.is_ok());
+        held.and(guard.release().await)
+    }
+
+    fn owner(&self) -> Option<usize> {
+        (self.shape == Shape::Owners && self.number < 3).then_some(self.number)
     }
 }
 
-/// A waiter: the holder would wait for itself otherwise.
-async fn enter_again(lock: &RwLock, how: Use, observer: &Observer) {
-    if !how.owned {
-        return;
-    }
-    let outcome = match lock.read_timeout(scaled(PATIENT)).await {
-        Ok(guard) => guard.release().await,
-        Err(error) => Err(error),
-    };
-    if let Err(error) = outcome {
-        observer.fault(format!("entering again {:?}: {error}", error.kind()));
-    }
-}
-
-/// The caller's own patience is all that may end its wait, and not before it is over.
-fn not_granted(error: &Error, asked: Instant, patience: Duration, observer: &Observer) {
-    let waited = asked.elapsed();
-    let kind = error.kind();
-    // On a busy machine its time may be up before it has asked even once.
-    if error.is_timeout() && waited >= patience && patience == IMPATIENT {
-        observer.timed_out();
-    } else {
-        observer.fault(format!(
-            "not granted after {waited:?} of {patience:?}: {kind:?} {error}"
-        ));
-    }
+fn within(patience: Duration) -> Patience {
+    Patience::For(u64::try_from(patience.as_nanos()).expect("a short time"))
 }

@@ -9,9 +9,9 @@ use dlock_tests::{
 use tokio::time::sleep;
 
 use crate::{
+    load::{Load, Shape, TAG},
     observer::Observer,
     rounds::{Rate, setting},
-    shapes::{Load, Shape, TAG},
     write_pauses::WritePauses,
 };
 

@@ -7,14 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dlock_tests::{
-    ClusterOptions, RedisCluster, connect, scaled, slot_of_lock, unique_prefix, wait_free,
-    wait_until,
-};
+use dlock_tests::{ClusterOptions, RedisCluster, scaled, slot_of, wait_until};
 use tokio::time::sleep;
 
 use crate::{
-    load::{Load, NAME, Use},
+    load::{Load, Shape, TAG},
     observer::Observer,
 };
 
@@ -22,9 +19,9 @@ const SOON: Duration = Duration::from_secs(10);
 /// From so many on, the sum is large enough to compare rates.
 const MANY: u32 = 300;
 /// What a moving slot may cost: a redirect to follow, and a few milliseconds that MIGRATE blocks.
-const LEAST_SHARE: f64 = 0.7;
+const LEAST_RATIO: f64 = 0.7;
 /// With fewer moves, and on a busy machine: it does not stand still, at least.
-const LEAST_SHARE_OF_FEW: f64 = 0.3;
+const LEAST_RATIO_OF_FEW: f64 = 0.3;
 
 /// Two masters, and no other node that would have to learn of each move.
 pub(crate) async fn two_masters() -> RedisCluster {
@@ -33,13 +30,12 @@ pub(crate) async fn two_masters() -> RedisCluster {
 }
 
 /// Runs the load, moves the slot again and again, and judges.
-pub(crate) async fn survives(uses: [Use; 6]) {
+pub(crate) async fn survives(shape: Shape) {
     let moves: u32 = setting("DLOCK_MOVES", 40);
     let open = Duration::from_millis(setting("DLOCK_OPEN_MS", 25));
     let cluster = two_masters().await;
-    let (prefix, observer) = (unique_prefix(), Arc::new(Observer::default()));
-    let slot = slot_of_lock(&prefix, NAME);
-    let load = Load::start(&cluster.url(), &prefix, uses, &observer).await;
+    let (slot, observer) = (slot_of(TAG), Arc::new(Observer::default()));
+    let load = Load::start(&cluster.url(), shape, &observer).await;
     wait_until(SOON, "everybody has begun", || async {
         observer.holds() > 100
     })
@@ -62,24 +58,22 @@ pub(crate) async fn survives(uses: [Use; 6]) {
             .await;
     }
     load.stop().await;
-    let share = during.per_second() / before.per_second();
+    let ratio = during.per_second() / before.per_second();
     println!(
         "{moves} moves, open for {open:?}: {:.0} holds/s with the slot at rest, {:.0} while it moves ({:.0} %)",
         before.per_second(),
         during.per_second(),
-        100.0 * share
+        100.0 * ratio
     );
     observer.judge();
     if open >= Duration::from_millis(10) {
         let least = if moves >= MANY {
-            LEAST_SHARE
+            LEAST_RATIO
         } else {
-            LEAST_SHARE_OF_FEW
+            LEAST_RATIO_OF_FEW
         };
-        assert!(share >= least, "{share:.2} of the holds at rest");
+        assert!(ratio >= least, "{ratio:.2} of the holds at rest");
     }
-    let lock = connect(&cluster.url(), &prefix).await;
-    wait_free(&lock.rw_lock(NAME).expect("a valid name")).await;
 }
 
 /// Holds over time, summed over many stretches.
