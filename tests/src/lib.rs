@@ -10,7 +10,7 @@
 //! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test.
 //! - [`TestClock`]: time that moves when a test says so, for the memory store.
 //! - [`house`]: the rooms of `dlock/src`, as `DESIGN.md` has them.
-//! - [`wait_until`] and [`wait_for`]: conditions with deadlines in place of sleeps.
+//! - [`wait_until`], [`wait_for`] and [`soon`]: conditions with deadlines in place of sleeps.
 //!
 //! Everything here panics when it cannot do its work: in a test, that is the error report.
 #![expect(
@@ -47,7 +47,9 @@ pub use cluster::{
 pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
 pub use feature::{not_applicable, publish_command, sharded_channels};
 pub use impostor::{Asked, Impostor, Lie};
-pub use locks::{builder, connect, names_on, slot_of_lock, stores, wait_free, wait_waiters};
+pub use locks::{
+    builder, connect, its_turn, names_on, queue, slot_of_lock, stores, wait_free, wait_waiters,
+};
 pub use prefix::unique_prefix;
 pub use proxied::{Cut, ProxiedLock};
 pub use proxy::{Counters, Direction, FaultProxy, Faults, Pattern, ProxiedCluster, request_of};
@@ -59,5 +61,5 @@ pub use stage::{
 };
 pub use test_clock::TestClock;
 pub use tool::dlock_tool;
-pub use wait::{scaled, wait_for, wait_until};
+pub use wait::{SOON, scaled, soon, wait_for, wait_until};
 pub use worker::Worker;

@@ -1,13 +1,9 @@
 //! What the tests of locks have in common.
 
-use std::time::Duration;
+use dlock::{Client, ClientBuilder, Error, RwLock, WriteGuard};
+use tokio::task::JoinHandle;
 
-use dlock::{Client, ClientBuilder, RwLock};
-
-use crate::{RedisCluster, shared_cluster, slot_of, unique_prefix, wait_until};
-
-/// Enough for whatever needs no fault to end.
-const SOON: Duration = Duration::from_secs(10);
+use crate::{RedisCluster, SOON, shared_cluster, slot_of, soon, unique_prefix, wait_until};
 
 /// A client's settings, under a prefix. Several URLs, with spaces between them, are a quorum.
 pub fn builder(url: &str, prefix: &str) -> ClientBuilder {
@@ -47,6 +43,18 @@ pub async fn wait_waiters(lock: &RwLock, count: usize) {
         info.waiters.len() == count
     })
     .await;
+}
+
+/// A task that wants to write, and comes back with its guard.
+pub fn queue(lock: &RwLock) -> JoinHandle<Result<WriteGuard, Error>> {
+    let lock = lock.clone();
+    tokio::spawn(async move { lock.write().await })
+}
+
+/// What a task comes back with that waits for a lock, which is to be soon.
+pub async fn its_turn<T>(waiting: JoinHandle<Result<T, Error>>) -> T {
+    let granted = soon(waiting).await.expect("no panic");
+    granted.expect("its turn")
 }
 
 /// A lock's slot, computed without the crate under test.

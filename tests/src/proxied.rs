@@ -1,14 +1,11 @@
 //! A lock whose requests can be cut or kept back.
 
-use std::time::Duration;
-
 use dlock::{__internals::Script, Client, ClientBuilder, LockInfo, RwLock};
 
 use crate::{
-    FaultProxy, Pattern, builder, connect, request_of, shared_server, unique_prefix, wait_until,
+    FaultProxy, Pattern, SOON, builder, connect, request_of, shared_server, unique_prefix,
+    wait_until,
 };
-
-const SOON: Duration = Duration::from_secs(10);
 
 /// A lock through a proxy, and the same lock past it.
 #[derive(Debug)]

@@ -2,9 +2,13 @@
 
 use std::{
     future::Future,
+    panic::Location,
     sync::OnceLock,
     time::{Duration, Instant},
 };
+
+/// Enough for whatever needs no fault to end, on a machine with nothing else to do.
+pub const SOON: Duration = Duration::from_secs(10);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -23,6 +27,16 @@ pub fn scaled(deadline: Duration) -> Duration {
             Err(_) => 1.0,
         }
     }))
+}
+
+/// Waits for something that comes within [`scaled`]`(`[`SOON`]`)`; panics where it does not.
+#[track_caller]
+pub fn soon<F: Future>(what: F) -> impl Future<Output = F::Output> {
+    let (limit, caller) = (scaled(SOON), Location::caller());
+    async move {
+        let ended = tokio::time::timeout(limit, what).await;
+        ended.unwrap_or_else(|_| panic!("{caller}: waited {limit:?} in vain"))
+    }
 }
 
 /// Polls `condition` until it is true; panics when that takes longer than [`scaled`]`(within)`.

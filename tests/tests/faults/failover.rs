@@ -11,7 +11,7 @@ use std::{
 use dlock::{Client, ErrorKind, LossReason};
 use dlock_tests::{
     ClusterOptions, Direction, ProxiedCluster, RedisCluster, ServerOptions, builder, names_on,
-    scaled, slot_of_lock, unique_prefix, wait_until,
+    queue, scaled, slot_of_lock, unique_prefix, wait_until,
 };
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -243,7 +243,7 @@ async fn a_master_that_hangs_at_the_login_is_left_when_its_replica_takes_over() 
     let before = proxy.counters().accepted;
     proxy.blackhole(Direction::ToClient);
     proxy.cut_all();
-    let hanging = tokio::spawn(async move { lock.write().await });
+    let hanging = queue(&lock);
     wait_until(SOON, "it connects", || async {
         proxy.counters().accepted > before
     })

@@ -4,10 +4,9 @@
 use std::time::Duration;
 
 use dlock::__internals::Script;
-use dlock_tests::{ProxiedLock, request_of, scaled, wait_free, wait_waiters};
+use dlock_tests::{ProxiedLock, its_turn, queue, request_of, wait_free, wait_waiters};
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-const SOON: Duration = Duration::from_secs(10);
 /// Renewed at a third of it.
 const LEASE: Duration = Duration::from_millis(900);
 /// Longer than a renewal takes to fall due, shorter than the lease.
@@ -28,15 +27,9 @@ async fn a_renewal_that_crosses_a_yield_is_no_loss() {
     } = ProxiedLock::start(|client| client.lease(LEASE)).await;
 
     let guard = lock.write().await.expect("free");
-    let next = tokio::spawn({
-        let lock = elsewhere.clone();
-        async move { lock.write().await }
-    });
+    let next = queue(&elsewhere);
     wait_waiters(&elsewhere, 1).await;
-    let local = tokio::spawn({
-        let lock = lock.clone();
-        async move { lock.write().await }
-    });
+    let local = queue(&lock);
     tokio::time::sleep(SLICE).await;
     // The yield is executed, and its answer is lost for so long that the hold, which has ended, is due to be renewed.
     let request = request_of(Script::Yield);
@@ -47,8 +40,7 @@ async fn a_renewal_that_crosses_a_yield_is_no_loss() {
     tokio::time::sleep(DOUBT).await;
     proxy.pass();
     guard.release().await.expect("held to the end");
-    let guard = tokio::time::timeout(scaled(SOON), local).await;
-    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    let guard = its_turn(local).await;
     guard.release().await.expect("held to the end");
     wait_free(&elsewhere).await;
 

@@ -4,12 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use dlock::{Client, Error, RwLock, WriteGuard};
-use dlock_tests::{RedisServer, builder, scaled, wait_free, wait_waiters};
+use dlock::{Client, RwLock, WriteGuard};
+use dlock_tests::{RedisServer, builder, its_turn, queue, wait_free, wait_waiters};
 use futures_util::future::join_all;
-use tokio::task::JoinHandle;
 
-const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_secs(1);
 const HOLDS: usize = 1000;
 /// Locks with a waiter each.
@@ -40,10 +38,6 @@ async fn set_limit(server: &RedisServer, limit: &str) {
     }
 }
 
-fn queue(lock: RwLock) -> JoinHandle<Result<WriteGuard, Error>> {
-    tokio::spawn(async move { lock.write().await })
-}
-
 async fn places(locks: &[RwLock]) -> Vec<Vec<String>> {
     let places = locks.iter().map(async |lock| {
         let info = lock.inspect().await.expect("answered");
@@ -70,9 +64,9 @@ async fn holds_and_places_outlast_memory() {
     let mut waiting = Vec::new();
     for (number, lock) in locks.iter().enumerate().take(CONTENDED) {
         // One after the other, so that the order is known.
-        let first = queue(named(&one, number));
+        let first = queue(&named(&one, number));
         wait_waiters(lock, 1).await;
-        let second = queue(named(&two, number));
+        let second = queue(&named(&two, number));
         wait_waiters(lock, 2).await;
         waiting.push((first, second));
     }
@@ -94,8 +88,7 @@ async fn holds_and_places_outlast_memory() {
     for (guard, (first, second)) in guards.into_iter().zip(waiting) {
         guard.release().await.expect("held to the end");
         for waiter in [first, second] {
-            let guard = tokio::time::timeout(scaled(SOON), waiter).await;
-            let guard = guard.expect("soon").expect("no panic").expect("its turn");
+            let guard = its_turn(waiter).await;
             guard.release().await.expect("held to the end");
         }
     }
@@ -111,23 +104,21 @@ async fn a_process_passes_a_hold_on_when_memory_has_run_out() {
     let (hold, elsewhere) = (named(&here, "one"), named(&there, "one"));
     // To its own next task while no other process waits, and then to the process that does.
     let guard = hold.write().await.expect("free");
-    let (token, local) = (guard.fencing_token(), queue(hold.clone()));
+    let (token, local) = (guard.fencing_token(), queue(&hold));
     tokio::time::sleep(SLICE).await;
     run_out(&server).await;
     guard.release().await.expect("held to the end");
-    let guard = tokio::time::timeout(scaled(SOON), local).await;
-    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    let guard = its_turn(local).await;
     assert!(guard.fencing_token() > token);
 
     set_limit(&server, "0").await;
-    let next = queue(elsewhere.clone());
+    let next = queue(&elsewhere);
     wait_waiters(&hold, 1).await;
-    let local = queue(hold.clone());
+    let local = queue(&hold);
     tokio::time::sleep(SLICE).await;
     run_out(&server).await;
     guard.release().await.expect("held to the end");
-    let guard = tokio::time::timeout(scaled(SOON), next).await;
-    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    let guard = its_turn(next).await;
     // The first waiter of each process takes a queue position, for which there has to be memory.
     set_limit(&server, "0").await;
     guard.release().await.expect("held to the end");

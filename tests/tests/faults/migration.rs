@@ -4,12 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use dlock::Client;
 use dlock_tests::{
-    EventLog, Mode, RedisCluster, builder, check_exclusion, scaled, slot_of_lock, unique_prefix,
-    wait_for, wait_free,
+    EventLog, Mode, RedisCluster, SOON, builder, check_exclusion, scaled, slot_of_lock,
+    unique_prefix, wait_for, wait_free,
 };
 use tokio::{sync::watch, task::JoinSet};
 
-const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_millis(800);
 
 async fn client(cluster: &RedisCluster, prefix: &str) -> Client {

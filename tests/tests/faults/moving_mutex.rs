@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use dlock::{Client, LockKind, Mutex};
 use dlock_tests::{
-    Moved, RedisCluster, SlotMigration, builder, not_applicable, scaled, unique_prefix, wait_until,
+    Moved, RedisCluster, SOON, SlotMigration, builder, its_turn, not_applicable, scaled,
+    unique_prefix, wait_until,
 };
 
-const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_millis(900);
 
 async fn client(cluster: &RedisCluster) -> Client {
@@ -64,8 +64,7 @@ async fn goes_on(cluster: &RedisCluster, clients: &[Client; 2], gone: [bool; 2],
     let late = wait();
     guard.release().await.expect("held to the end");
     for waiting in early.into_iter().chain([late]) {
-        let next = tokio::time::timeout(scaled(SOON), waiting).await;
-        let next = next.expect("soon").expect("no panic").expect("free");
+        let next = its_turn(waiting).await;
         assert!(is_busy(&held).await, "{case}");
         next.release().await.expect("held to the end");
     }
@@ -114,8 +113,7 @@ async fn it_is_held_renewed_and_passed_on_while_its_slot_moves_in_one_step() {
         assert!(outcome.is_err(), "lost");
         let token = guard.fencing_token();
         guard.release().await.expect("held to the end");
-        let granted = tokio::time::timeout(scaled(SOON), waiting).await;
-        guard = granted.expect("soon").expect("no panic").expect("free");
+        guard = its_turn(waiting).await;
         assert!(guard.fencing_token() > token);
     }
     guard.release().await.expect("held to the end");

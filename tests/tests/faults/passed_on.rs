@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dlock::__internals::Script;
 use dlock_tests::{
-    ProxiedCluster, ProxiedLock, builder, request_of, slot_of_lock, unique_prefix, wait_until,
-    wait_waiters,
+    ProxiedCluster, ProxiedLock, builder, queue, request_of, slot_of_lock, unique_prefix,
+    wait_until, wait_waiters,
 };
 
 const SOON: Duration = Duration::from_secs(20);
@@ -29,7 +29,7 @@ async fn a_lock_passed_on_before_its_master_dies_outlasts_the_failover() {
     let replica = cluster.replicas_of(slot).await[0];
 
     let guard = held.write().await.expect("free");
-    let next = tokio::spawn(async move { wanted.write().await });
+    let next = queue(&wanted);
     wait_waiters(&held, 1).await;
     // The new holder is cut off before it has confirmed the hold; its record has reached the replica.
     let renewal = request_of(Script::Renew);
@@ -80,8 +80,7 @@ async fn release_reaches_the_server_after_the_lease(grant: Grant) {
     let lease = Duration::from_millis(500);
     let line = ProxiedLock::start(|builder| builder.lease(lease)).await;
     let first = line.witness.write().await.expect("free");
-    let wanted = line.lock.clone();
-    let next = tokio::spawn(async move { wanted.write().await });
+    let next = queue(&line.lock);
     wait_waiters(&line.witness, 1).await;
     line.proxy.drop_pushes(matches!(grant, Grant::Found));
     first.release().await.expect("held to the end");

@@ -1,21 +1,22 @@
 //! A server that refuses writes while a lock is given back: no client is told of a grant that is not recorded.
 
-use std::time::Duration;
-
 use dlock::{Client, Error, RwLock, WriteGuard};
-use dlock_tests::{Direction, FaultProxy, RedisServer, connect, wait_until, wait_waiters};
+use dlock_tests::{
+    Direction, FaultProxy, RedisServer, SOON, connect, queue, wait_until, wait_waiters,
+};
 use tokio::task::JoinHandle;
-
-const SOON: Duration = Duration::from_secs(10);
 
 fn lock(client: &Client) -> RwLock {
     client.rw_lock("refused").expect("a valid name")
 }
 
 /// Starts to wait for the lock, and returns once the server knows and can tell.
-async fn queue(client: &Client, server: &RedisServer) -> JoinHandle<Result<WriteGuard, Error>> {
+async fn wait_in_line(
+    client: &Client,
+    server: &RedisServer,
+) -> JoinHandle<Result<WriteGuard, Error>> {
     let (lock, own) = (lock(client), lock(client));
-    let waiting = tokio::spawn(async move { own.write().await });
+    let waiting = queue(&own);
     wait_waiters(&lock, 1).await;
     wait_until(SOON, "the waiter listens", || async {
         !server.channels().await.is_empty()
@@ -37,7 +38,7 @@ async fn a_lock_is_passed_on_when_memory_has_run_out() {
         connect(&proxy.url(), "dlock").await,
     );
     let guard = lock(&holder).write().await.expect("the lock is free");
-    let waiting = queue(&other, &server).await;
+    let waiting = wait_in_line(&other, &server).await;
 
     // The waiter's own requests would be refused too.
     proxy.blackhole(Direction::ToServer);
@@ -63,7 +64,7 @@ async fn a_release_that_is_refused_tells_nobody() {
         connect(&server.url(), "dlock").await,
     );
     let guard = lock(&holder).write().await.expect("the lock is free");
-    let waiting = queue(&other, &server).await;
+    let waiting = wait_in_line(&other, &server).await;
 
     set(&server, "min-replicas-to-write", "1").await;
     let releasing = tokio::spawn(guard.release());

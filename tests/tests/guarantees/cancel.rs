@@ -8,10 +8,9 @@ use std::{
 };
 
 use dlock::{__internals::Script, Error, RwLock};
-use dlock_tests::{Direction, ProxiedLock, request_of, scaled, wait_until, wait_waiters};
+use dlock_tests::{Direction, ProxiedLock, SOON, request_of, scaled, wait_until, wait_waiters};
 use tokio::task::JoinSet;
 
-const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_secs(1);
 /// How long a place in the line lasts.
 const PLACE: Duration = Duration::from_secs(1);

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dlock::{ErrorKind, LossReason};
 use dlock_tests::{
-    Direction, ProxiedLock, RedisServer, builder, connect, scaled, shared_server, unique_prefix,
-    wait_free, wait_until, wait_waiters,
+    Direction, ProxiedLock, RedisServer, builder, connect, queue, scaled, shared_server,
+    unique_prefix, wait_free, wait_until, wait_waiters,
 };
 use tokio::{task::JoinSet, time::timeout};
 
@@ -59,10 +59,7 @@ async fn who_does_not_wait_out_a_trouble_leaves_it_to_those_who_do() {
         refused().await != before
     })
     .await;
-    let waiting = tokio::spawn({
-        let lock = lock.clone();
-        async move { lock.write().await }
-    });
+    let waiting = queue(&lock);
     let error = trying.await.expect("no panic").expect_err("not for long");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     replicas("0").await;
@@ -86,7 +83,7 @@ async fn a_lease_that_is_shorter_than_the_answers_is_its_own_trouble() {
         proxy.counters().requests > asked
     })
     .await;
-    let waiting = tokio::spawn(async move { lock.write().await });
+    let waiting = queue(&lock);
     let error = leading.await.expect("no panic").expect_err("too short");
     assert!(error.is_timeout(), "{error}");
     let guard = timeout(scaled(SOON), waiting).await.expect("soon");

@@ -3,12 +3,11 @@
 use std::time::{Duration, Instant};
 
 use dlock_tests::{
-    Worker, connect, scaled, shared_cluster, unique_prefix, wait_for, wait_free, wait_until,
+    SOON, Worker, connect, scaled, shared_cluster, unique_prefix, wait_for, wait_free, wait_until,
     wait_waiters,
 };
 use tokio::task::JoinSet;
 
-const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_secs(1);
 
 /// A process that does `mode` on the lock called `one`.

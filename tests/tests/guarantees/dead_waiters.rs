@@ -4,11 +4,10 @@ use std::time::{Duration, Instant};
 
 use dlock::{LockMode, RwLock};
 use dlock_tests::{
-    RedisCluster, RedisServer, Worker, connect, scaled, shared_cluster, shared_server,
+    RedisCluster, RedisServer, SOON, Worker, connect, scaled, shared_cluster, shared_server,
     slot_of_lock, unique_prefix, wait_free, wait_until, wait_waiters,
 };
 
-const SOON: Duration = Duration::from_secs(10);
 /// Far less than a place in the line lasts.
 const PROMPT: Duration = Duration::from_millis(300);
 

@@ -8,12 +8,10 @@ use dlock::{
     Client, ClientBuilder, Error, ErrorKind, LossReason, TimeoutStep, blocking, distributed_lock,
 };
 use dlock_tests::{
-    Direction, ProxiedLock, connect, scaled, stores, unique_prefix, wait_free, wait_until,
+    Direction, ProxiedLock, SOON, connect, scaled, stores, unique_prefix, wait_free, wait_until,
     wait_waiters,
 };
 use tokio::sync::oneshot;
-
-const SOON: Duration = Duration::from_secs(10);
 
 #[distributed_lock(key = "running", client = client)]
 async fn run(

@@ -3,9 +3,7 @@
 use std::{panic::AssertUnwindSafe, time::Duration};
 
 use dlock::{Client, distributed_lock};
-use dlock_tests::{connect, scaled, shared_cluster, stores, unique_prefix, wait_free};
-
-const SOON: Duration = Duration::from_secs(10);
+use dlock_tests::{SOON, connect, scaled, shared_cluster, stores, unique_prefix, wait_free};
 
 #[distributed_lock(key = "{name}", mode = "write", client = client)]
 async fn panics(client: &Client, name: &str) -> Result<(), dlock::Error> {

@@ -5,11 +5,10 @@ use std::time::Duration;
 use dlock::__internals::ServerToken;
 use dlock::{ErrorKind, RwLock, WriteGuard};
 use dlock_tests::{
-    Direction, FaultProxy, RedisServer, ServerOptions, builder, connect, scaled, shared_server,
-    unique_prefix, wait_for, wait_free, wait_waiters,
+    Direction, FaultProxy, RedisServer, SOON, ServerOptions, builder, connect, its_turn, queue,
+    scaled, shared_server, unique_prefix, wait_for, wait_free, wait_waiters,
 };
 
-const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_secs(1);
 const HOUR_US: u64 = 3_600_000_000;
 
@@ -40,10 +39,7 @@ async fn a_waiter_believes_no_stranger() {
     );
     let lock = one.rw_lock("one").expect("a valid name");
     let guard = lock.write().await.expect("free");
-    let mut waiting = tokio::spawn({
-        let lock = two.rw_lock("one").expect("a valid name");
-        async move { lock.write().await }
-    });
+    let mut waiting = queue(&two.rw_lock("one").expect("a valid name"));
     wait_waiters(&lock, 1).await;
     let (publish, names) = channels(&server).await;
     let waiter = lock.inspect().await.expect("answered").waiters[0]
@@ -81,8 +77,7 @@ async fn a_waiter_believes_no_stranger() {
 
     // And the forgeries have not spoilt what is true.
     guard.release().await.expect("held to the end");
-    let guard = tokio::time::timeout(scaled(SOON), waiting).await;
-    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    let guard = its_turn(waiting).await;
     let token = named(&guard);
     assert!(
         token > last && token < last + HOUR_US / 2,

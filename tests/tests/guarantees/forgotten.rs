@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::{MAX_LEASE, RwLock};
-use dlock_tests::{connect, shared_server, unique_prefix, wait_free};
+use dlock_tests::{connect, queue, shared_server, unique_prefix, wait_free};
 
 /// How long its last token is remembered, at most.
 const MINUTE: Duration = Duration::from_millis(61_002);
@@ -57,10 +57,7 @@ async fn after_holds_with_long_and_short_leases() {
 async fn after_a_short_hold_that_followed_a_long_one() {
     let (long, short) = locks().await;
     let guard = long.write().await.expect("free");
-    let waiting = tokio::spawn({
-        let lock = short.clone();
-        async move { lock.write().await }
-    });
+    let waiting = queue(&short);
     dlock_tests::wait_waiters(&long, 1).await;
     guard.release().await.expect("held to the end");
     let guard = waiting.await.expect("no panic").expect("its turn");

@@ -10,13 +10,13 @@ use std::{
 
 use dlock::__internals::ServerToken;
 use dlock::RwLock;
-use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters};
+use dlock_tests::{
+    SOON, connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters,
+};
 use tokio::{
     task::{JoinSet, yield_now},
     time::{sleep, timeout},
 };
-
-const SOON: Duration = Duration::from_secs(10);
 
 /// One lock as two processes see it.
 async fn two_processes(url: &str) -> (RwLock, RwLock) {

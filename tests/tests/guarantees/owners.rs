@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dlock::{LockMode, RwLock};
-use dlock_tests::{connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters};
-
-const SOON: Duration = Duration::from_secs(10);
+use dlock_tests::{
+    SOON, connect, scaled, stores, unique_prefix, wait_free, wait_until, wait_waiters,
+};
 
 /// One lock as seen by two processes, for one owner in both and for a stranger.
 async fn owned_twice(url: &str) -> (RwLock, RwLock, RwLock) {

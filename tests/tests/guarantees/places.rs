@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use dlock::{__internals::Script, RwLock};
 use dlock_tests::{
-    FaultProxy, builder, connect, request_of, scaled, shared_server, unique_prefix, wait_free,
-    wait_until, wait_waiters,
+    FaultProxy, SOON, builder, connect, its_turn, queue, request_of, scaled, shared_server,
+    unique_prefix, wait_free, wait_until, wait_waiters,
 };
-
-const SOON: Duration = Duration::from_secs(10);
 
 async fn first_in_line(lock: &RwLock) -> String {
     let info = lock.inspect().await.expect("answered");
@@ -30,9 +28,9 @@ async fn one_unanswered_heartbeat_does_not_lose_the_place() {
         lock(&server.url()).await,
     );
     let guard = held.write().await.expect("free");
-    let mut first = tokio::spawn(async move { one.write().await });
+    let mut first = queue(&one);
     wait_waiters(&held, 1).await;
-    let mut second = tokio::spawn(async move { two.write().await });
+    let mut second = queue(&two);
     wait_waiters(&held, 2).await;
     let place = first_in_line(&held).await;
 
@@ -55,8 +53,7 @@ async fn one_unanswered_heartbeat_does_not_lose_the_place() {
         _ = &mut second => panic!("overtaken"),
     };
     guard.release().await.expect("held to the end");
-    let guard = tokio::time::timeout(scaled(SOON), second).await;
-    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    let guard = its_turn(second).await;
     guard.release().await.expect("held to the end");
     wait_free(&held).await;
 }
@@ -75,7 +72,7 @@ async fn a_subscription_that_hangs_does_not_keep_a_waiter_from_looking() {
     let lock = client.rw_lock("one").expect("a valid name");
     let guard = held.write().await.expect("free");
     proxy.mute_request("SUBSCRIBE", usize::MAX);
-    let waiting = tokio::spawn(async move { lock.write().await });
+    let waiting = queue(&lock);
     wait_waiters(&held, 1).await;
     guard.release().await.expect("held to the end");
     let guard = tokio::time::timeout(long / 2, waiting).await;

@@ -4,11 +4,9 @@ use std::time::{Duration, Instant};
 
 use dlock::{Client, ErrorKind, LossReason, WriteGuard};
 use dlock_tests::{
-    Direction, FaultProxy, ProxiedCluster, builder, connect, names_on, scaled, shared_server,
+    Direction, FaultProxy, ProxiedCluster, SOON, builder, connect, names_on, scaled, shared_server,
     stores, unique_prefix, wait_free, wait_until,
 };
-
-const SOON: Duration = Duration::from_secs(10);
 
 /// Takes so many locks that belong to one master.
 async fn hold_on<const N: usize>(

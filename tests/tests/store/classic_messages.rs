@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 
 use dlock::{Client, RwLock};
 use dlock_tests::{
-    ClusterOptions, RedisCluster, builder, scaled, slot_of_lock, unique_prefix, wait_free,
-    wait_until, wait_waiters,
+    ClusterOptions, RedisCluster, SOON, builder, queue, scaled, slot_of_lock, unique_prefix,
+    wait_free, wait_until, wait_waiters,
 };
 
-const SOON: Duration = Duration::from_secs(10);
 const ROUNDS: usize = 12;
 /// Far less than a waiter's place lasts, which is what an unrecorded grant costs the next one.
 const PROMPT: Duration = Duration::from_millis(400);
@@ -67,10 +66,7 @@ async fn grant_nothing_that_is_not_recorded() {
     let (mut lost, mut stalls) = (0, Vec::new());
     for _ in 0..ROUNDS {
         let guard = holder.write().await.expect("free");
-        let waiting = tokio::spawn({
-            let lock = next.clone();
-            async move { lock.write().await }
-        });
+        let waiting = queue(&next);
         wait_waiters(&holder, 1).await;
         wait_listens(&cluster).await;
         // It goes on listening at the old owner, to what the new one publishes.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::{Client, RwLock};
-use dlock_tests::{RedisServer, builder, scaled, wait_for, wait_free, wait_waiters};
+use dlock_tests::{RedisServer, builder, queue, scaled, wait_for, wait_free, wait_waiters};
 use futures_util::future::{join_all, try_join_all};
 
 const LEASE: Duration = Duration::from_secs(60);
@@ -50,7 +50,7 @@ async fn readers_that_leave_cost_the_same_while_a_writer_waits() {
     let crowd = crowd(&lock, READERS);
     let guards = try_join_all(crowd.iter().map(RwLock::read)).await;
     let guards = guards.expect("readers share");
-    let waiting = tokio::spawn(async move { writer.write().await });
+    let waiting = queue(&writer);
     wait_waiters(&lock, 1).await;
 
     let before = cpu_time(&server).await;

@@ -1,15 +1,12 @@
 //! Servers whose scripts can do less than those of Redis: they have no `redis.set_repl`, or cannot publish. Releases succeed, and
 //! who waits is told to look.
 
-use std::time::Duration;
-
 use dlock::{Client, Error, LockInfo, Mutex, RwLock};
 use dlock_tests::{
-    ClusterOptions, FaultProxy, ProxiedCluster, RedisServer, connect, publish_command,
+    ClusterOptions, FaultProxy, ProxiedCluster, RedisServer, SOON, connect, publish_command,
     unique_prefix, wait_until,
 };
 
-const SOON: Duration = Duration::from_secs(10);
 const ROUNDS: u64 = 6;
 
 /// What scripts lack.

@@ -7,7 +7,7 @@ use dlock::__internals::{
 };
 use dlock::LockKey;
 use dlock_tests::{
-    RedisServer, connect, publish_command, scaled, unique_prefix, wait_for, wait_until,
+    RedisServer, connect, publish_command, queue, scaled, unique_prefix, wait_for, wait_until,
     wait_waiters,
 };
 use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind};
@@ -56,7 +56,7 @@ async fn a_replica_does_not_repeat_a_grant() {
     let held = from.rw_lock("one").expect("a valid name");
     let wanted = to.rw_lock("one").expect("a valid name");
     let guard = held.write().await.expect("free");
-    let next = tokio::spawn(async move { wanted.write().await });
+    let next = queue(&wanted);
     wait_waiters(&held, 1).await;
     let channel = wait_for(SOON, "the waiter listens", || async {
         let mut channels = master.channels().await.into_iter();

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use dlock::{__internals::Script, Error, LockInfo, RwLock, WriteGuard};
-use dlock_tests::{ProxiedLock, wait_free, wait_waiters};
-use tokio::task::JoinHandle;
+use dlock::{__internals::Script, LockInfo, WriteGuard};
+use dlock_tests::{ProxiedLock, queue, wait_free, wait_waiters};
 
 use crate::late_requests::{SLICE, scene};
 
@@ -28,11 +27,6 @@ const LATER: [Later; 5] = [
     Later::WantedThere,
     Later::WantedHere,
 ];
-
-fn queue(lock: &RwLock) -> JoinHandle<Result<WriteGuard, Error>> {
-    let lock = lock.clone();
-    tokio::spawn(async move { lock.write().await })
-}
 
 /// The holders and the waiters: what a late copy must not change.
 fn gist(info: &LockInfo) -> String {

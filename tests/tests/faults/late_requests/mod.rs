@@ -5,7 +5,7 @@ mod matrix;
 use std::time::Duration;
 
 use dlock::{__internals::Script, WriteGuard};
-use dlock_tests::{ProxiedLock, request_of, scaled, wait_free, wait_waiters};
+use dlock_tests::{ProxiedLock, queue, request_of, scaled, wait_free, wait_waiters};
 
 /// Longer than a process passes a hold on without asking.
 const SLICE: Duration = Duration::from_millis(10);
@@ -19,10 +19,7 @@ async fn scene() -> ProxiedLock {
 async fn a_late_yield_leaves_the_hold_to_who_carried_on() {
     let scene = scene().await;
     let first = scene.lock.write().await.expect("free");
-    let local = tokio::spawn({
-        let lock = scene.lock.clone();
-        async move { lock.write().await }
-    });
+    let local = queue(&scene.lock);
     tokio::time::sleep(SLICE).await;
     scene.keep(Script::Yield, 1);
     first.release().await.expect("held to the end");
@@ -32,10 +29,7 @@ async fn a_late_yield_leaves_the_hold_to_who_carried_on() {
     let before = scene.state().await;
     assert_eq!(before.holders.len(), 1, "{before:?}");
 
-    let elsewhere = tokio::spawn({
-        let lock = scene.witness.clone();
-        async move { lock.write().await }
-    });
+    let elsewhere = queue(&scene.witness);
     wait_waiters(&scene.witness, 1).await;
     scene.deliver().await;
     let after = scene.state().await;
@@ -52,10 +46,7 @@ async fn a_late_yield_leaves_the_hold_to_who_carried_on() {
 async fn a_late_acquire_of_who_gave_up_takes_nothing() {
     let scene = scene().await;
     scene.keep(Script::Acquire, usize::MAX);
-    let asking = tokio::spawn({
-        let lock = scene.lock.clone();
-        async move { lock.write().await }
-    });
+    let asking = queue(&scene.lock);
     scene.wait_kept().await;
     asking.abort();
     scene.pass();
@@ -98,10 +89,7 @@ async fn a_late_acquire_of_who_gave_up_does_not_wait_in_line() {
     let scene = scene().await;
     let held = scene.witness.write().await.expect("free");
     scene.keep(Script::Acquire, usize::MAX);
-    let asking = tokio::spawn({
-        let lock = scene.lock.clone();
-        async move { lock.write().await }
-    });
+    let asking = queue(&scene.lock);
     scene.wait_kept().await;
     asking.abort();
     scene.pass();
@@ -112,10 +100,7 @@ async fn a_late_acquire_of_who_gave_up_does_not_wait_in_line() {
 async fn a_late_heartbeat_of_who_gave_up_does_not_wait_in_line() {
     let scene = scene().await;
     let held = scene.witness.write().await.expect("free");
-    let waiting = tokio::spawn({
-        let lock = scene.lock.clone();
-        async move { lock.write().await }
-    });
+    let waiting = queue(&scene.lock);
     wait_waiters(&scene.witness, 1).await;
     scene.keep(Script::Acquire, usize::MAX);
     scene.wait_kept().await;
@@ -198,10 +183,7 @@ async fn a_place_that_was_given_up_is_given_back_for_as_long_as_it_lasts() {
     const SHORT: Duration = Duration::from_millis(200);
     let scene = ProxiedLock::start(|client| client.lease(SHORT).response_timeout(SHORT)).await;
     let held = scene.witness.write().await.expect("free");
-    let waiting = tokio::spawn({
-        let lock = scene.lock.clone();
-        async move { lock.write().await }
-    });
+    let waiting = queue(&scene.lock);
     wait_waiters(&scene.witness, 1).await;
     scene.proxy.mute_request(request_of(Script::Abandon), 1);
     scene.keep(Script::Abandon, 1);

@@ -5,9 +5,8 @@ mod under_load;
 use std::{future::Future, time::Duration};
 
 use dlock::{__internals::Script, LockMode};
-use dlock_tests::{Cut, ProxiedLock, wait_free, wait_until, wait_waiters};
+use dlock_tests::{Cut, ProxiedLock, SOON, queue, wait_free, wait_until, wait_waiters};
 
-const SOON: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_millis(1500);
 
 async fn holders(line: &ProxiedLock) -> usize {
@@ -48,10 +47,7 @@ async fn acquire_that_queues() {
     for_each_cut(async |line: ProxiedLock, how| {
         let first = line.witness.write().await.expect("free");
         line.cut(how, Script::Acquire);
-        let waiting = tokio::spawn({
-            let lock = line.lock.clone();
-            async move { lock.write().await }
-        });
+        let waiting = queue(&line.lock);
         line.wait_cut().await;
         wait_waiters(&line.witness, 1).await;
         first.release().await.expect("held to the end");
@@ -67,10 +63,7 @@ async fn acquire_that_queues() {
 async fn release() {
     for_each_cut(async |line: ProxiedLock, how| {
         let guard = line.lock.write().await.expect("free");
-        let next = tokio::spawn({
-            let lock = line.witness.clone();
-            async move { lock.write().await }
-        });
+        let next = queue(&line.witness);
         wait_waiters(&line.witness, 1).await;
         line.cut(how, Script::Release);
         guard
@@ -183,10 +176,7 @@ async fn yield_to_others() {
             if somebody_waits {
                 wait_waiters(&line.witness, 1).await;
             }
-            let local = tokio::spawn({
-                let lock = line.lock.clone();
-                async move { lock.write().await }
-            });
+            let local = queue(&line.lock);
             // Longer than a slice, so that the hand-over has to ask.
             tokio::time::sleep(Duration::from_millis(10)).await;
             line.cut(how, Script::Yield);

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use dlock_tests::{ProxiedCluster, RedisCluster, SlotMigration, scaled, wait_until};
+use dlock_tests::{ProxiedCluster, RedisCluster, SOON, SlotMigration, scaled, wait_until};
 
 use relay::Relay;
 
@@ -20,7 +20,6 @@ const LATER_HEARTBEAT: Duration = Duration::from_millis(900);
 /// How often they look at the least: clients whose requests take long look less often, and this machine may be busy.
 const LONGEST_HEARTBEAT: Duration = Duration::from_secs(4);
 const ROUNDS: usize = 6;
-const SOON: Duration = Duration::from_secs(10);
 
 fn judge(waits: &[Duration], relay: &Relay) {
     let (messages, timers) = relay.wakeups();

@@ -7,12 +7,10 @@ use std::{
 };
 
 use dlock::{Client, RwLock};
-use dlock_tests::{builder, scaled, unique_prefix, wait_waiters};
+use dlock_tests::{SOON, builder, scaled, unique_prefix, wait_waiters};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{task::JoinSet, time::timeout};
 
-/// Much more than all hand-overs of a round may take.
-const SOON: Duration = Duration::from_secs(10);
 const CLIENTS: usize = 4;
 
 /// Clients that want the same lock.

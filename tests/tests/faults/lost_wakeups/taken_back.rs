@@ -3,11 +3,9 @@
 use std::{thread, time::Duration};
 
 use dlock_tests::{
-    Direction, Faults, ProxiedCluster, RedisServer, builder, not_applicable, sharded_channels,
-    unique_prefix, wait_until,
+    Direction, Faults, ProxiedCluster, RedisServer, SOON, builder, not_applicable, queue,
+    sharded_channels, unique_prefix, wait_until,
 };
-
-const SOON: Duration = Duration::from_secs(10);
 
 async fn listens(server: &RedisServer) -> bool {
     !server.channels().await.is_empty()
@@ -40,7 +38,7 @@ async fn a_subscription_that_ends_before_its_confirmation_is_heard_is_made_again
     // Answers are late enough to be caught on their way.
     proxy.delay(Direction::ToClient, Duration::from_millis(100));
     let wanted = waiter.rw_lock("moved").expect("valid");
-    let waiting = tokio::spawn(async move { wanted.write().await });
+    let waiting = queue(&wanted);
     wait_until(SOON, "the waiter subscribes", async || {
         listens(server).await
     })

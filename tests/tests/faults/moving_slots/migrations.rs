@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use dlock_tests::{
-    AtomicMigration, ClusterOptions, Moved, RedisCluster, SLOTS, not_applicable, slot_of,
+    AtomicMigration, ClusterOptions, Moved, RedisCluster, SLOTS, SOON, not_applicable, slot_of,
     wait_until,
 };
 use tokio::time::sleep;
@@ -15,7 +15,6 @@ use crate::{
     write_pauses::WritePauses,
 };
 
-const SOON: Duration = Duration::from_secs(10);
 /// A slot of each shard that never moves: it says who is the shard's master.
 const HOMES: [u16; 2] = [0, SLOTS - 1];
 /// How long a source pauses writes at most, in ms, where that can be set apart (Redis): a lease outlasts it.

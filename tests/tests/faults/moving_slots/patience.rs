@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use dlock::{Client, ErrorKind, RwLock, TimeoutStep, WriteGuard};
 use dlock_tests::{
-    RedisCluster, builder, scaled, slot_of_lock, unique_prefix, wait_free, wait_until, wait_waiters,
+    RedisCluster, SOON, builder, queue, scaled, slot_of_lock, unique_prefix, wait_free, wait_until,
+    wait_waiters,
 };
 
 use crate::rounds::{soon, two_masters};
 
-const SOON: Duration = Duration::from_secs(10);
 /// How long a client tries one request again.
 const RETRY: Duration = Duration::from_millis(500);
 /// How long the waiters wait.
@@ -131,10 +131,7 @@ async fn a_wait_ends_with_what_a_cluster_says_that_is_down() {
 async fn who_waits_for_ever_outlasts_a_cluster_that_is_down() {
     let scene = Scene::new().await;
     let owner = scene.cluster.master_of(scene.slot).await;
-    let mut waiting = tokio::spawn({
-        let lock = scene.lock();
-        async move { lock.write().await }
-    });
+    let mut waiting = queue(&scene.lock());
     wait_waiters(&scene.held, 1).await;
     scene.take_down().await;
     // Several times as long as one request is tried.

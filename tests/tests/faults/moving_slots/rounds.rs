@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dlock_tests::{ClusterOptions, RedisCluster, scaled, slot_of, wait_until};
+use dlock_tests::{ClusterOptions, RedisCluster, SOON, scaled, slot_of, wait_until};
 use tokio::time::sleep;
 
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
     observer::Observer,
 };
 
-const SOON: Duration = Duration::from_secs(10);
 /// From so many on, the sum is large enough to compare rates.
 const MANY: u32 = 300;
 /// What a moving slot may cost: a redirect to follow, and a few milliseconds that MIGRATE blocks.

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use dlock::LockKind;
-use dlock_tests::{connect, scaled, shared_server, unique_prefix, wait_until};
-
-const SOON: Duration = Duration::from_secs(10);
+use dlock_tests::{SOON, connect, its_turn, scaled, shared_server, unique_prefix, wait_until};
 
 async fn urls() -> [String; 2] {
     let memory = format!("memory://{}", unique_prefix());
@@ -40,8 +38,7 @@ async fn a_mutex_is_the_same_with_a_token_and_without() {
             let waiting = fenced.clone();
             let waiting = tokio::spawn(async move { waiting.lock().await });
             guard.release().await.expect("held to the end");
-            let next = tokio::time::timeout(scaled(SOON), waiting).await;
-            let guard = next.expect("soon").expect("no panic").expect("free");
+            let guard = its_turn(waiting).await;
             assert!(elsewhere.try_lock().await.expect("answered").is_none());
             guard.release().await.expect("held to the end");
         }

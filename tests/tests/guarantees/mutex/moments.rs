@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use dlock_tests::{RedisServer, connect, unique_prefix, wait_until};
+use dlock_tests::{RedisServer, SOON, connect, unique_prefix, wait_until};
 
 use crate::mutex::foreign::Foreign;
 
-const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(30);
 /// As redis-py polls, at its default.
 const POLL: Duration = Duration::from_millis(100);

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use dlock::{ErrorKind, LossReason};
-use dlock_tests::{FaultProxy, builder, connect, scaled, shared_server, unique_prefix, wait_until};
+use dlock_tests::{
+    FaultProxy, SOON, builder, connect, its_turn, scaled, shared_server, soon, unique_prefix,
+    wait_until,
+};
 
 use crate::mutex::foreign::Foreign;
 
-const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(30);
 /// Longer than any test waits.
 const LEASE: Duration = Duration::from_secs(300);
@@ -53,8 +55,7 @@ async fn a_foreign_hold_is_busy_and_is_waited_for() {
         assert!(foreign.extend(LONG).await, "still its own");
         assert!(!waiting.is_finished());
         assert!(foreign.release().await, "still its own");
-        let taken = tokio::time::timeout(scaled(SOON), waiting).await;
-        let key = taken.expect("soon").expect("no panic").expect("free");
+        let key = its_turn(waiting).await;
         assert_eq!(key.as_str(), name);
         wait_until(SOON, "the guard was dropped", || async {
             foreign.value().await.is_none()
@@ -93,9 +94,7 @@ async fn a_hold_is_renewed_and_its_loss_is_noticed() {
     assert!(outcome.is_err(), "renewed");
     foreign.remove().await;
     assert!(foreign.acquire(LONG).await);
-    tokio::time::timeout(scaled(SOON), guard.lost())
-        .await
-        .expect("the next renewal tells");
+    soon(guard.lost()).await;
     let error = guard.release().await.expect_err("lost");
     assert_eq!(
         error.kind(),
@@ -152,8 +151,7 @@ async fn a_name_whose_braces_keep_a_line_away_works_without_one() {
     let other = other.mutex(&name).expect("a valid name");
     let waiting = tokio::spawn(async move { other.lock().await });
     guard.release().await.expect("held to the end");
-    let taken = tokio::time::timeout(scaled(SOON), waiting).await;
-    let guard = taken.expect("soon").expect("no panic").expect("free");
+    let guard = its_turn(waiting).await;
     guard.release().await.expect("held to the end");
     let error = mutex.fenced().expect_err("two slots");
     assert_eq!(error.kind(), ErrorKind::InvalidKey, "{error}");
@@ -213,8 +211,7 @@ async fn a_foreign_hold_may_last_as_long_as_servers_can_count() {
     tokio::time::sleep(scaled(Duration::from_millis(400))).await;
     assert!(!waiting.is_finished(), "{:?}", waiting.await);
     assert!(foreign.release().await);
-    let guard = tokio::time::timeout(scaled(SOON), waiting).await;
-    let guard = guard.expect("soon").expect("no panic").expect("free");
+    let guard = its_turn(waiting).await;
     guard.release().await.expect("held to the end");
 }
 

@@ -7,7 +7,9 @@ mod tokio_runtimes;
 use std::time::Duration;
 
 use dlock::{Client, RwLock};
-use dlock_tests::{builder, connect, scaled, shared_cluster, stores, unique_prefix, wait_until};
+use dlock_tests::{
+    SOON, builder, connect, scaled, shared_cluster, stores, unique_prefix, wait_until,
+};
 use tokio::runtime::{Builder, Runtime};
 
 /// Longer than any test.
@@ -19,7 +21,6 @@ fn short() -> Duration {
 
 /// Short enough to be outlived.
 const SHORT: Duration = Duration::from_millis(1500);
-const SOON: Duration = Duration::from_secs(10);
 
 /// A runtime as `#[tokio::test]` makes it.
 fn one_thread() -> Runtime {

@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use dlock_tests::{connect, publish_command, scaled, wait_until, wait_waiters};
+use dlock_tests::{SOON, connect, publish_command, scaled, wait_until, wait_waiters};
 
 use crate::rights::site::{Site, User};
-
-const SOON: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn who_is_not_told_finds_out_soon_after_the_first_time() {

@@ -1,14 +1,11 @@
 //! Destructors in bodies that call annotated functions on the same lock.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use dlock::{Client, Error, distributed_lock};
-use dlock_tests::{connect, scaled, stores, unique_prefix};
+use dlock_tests::{SOON, connect, scaled, soon, stores, unique_prefix};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
-
-const SOON: Duration = Duration::from_secs(10);
 
 type Undone = mpsc::UnboundedSender<Result<(), Error>>;
 
@@ -66,9 +63,8 @@ async fn a_body_that_is_stopped_hears_in_its_destructors_that_the_lock_is_lost()
         let client = connect(&url, &unique_prefix()).await;
         let (undone, mut heard) = mpsc::unbounded_channel();
         let stopped = tokio::spawn(work_for_too_long(client, undone));
-        let undone = timeout(scaled(SOON), heard.recv()).await;
-        let error = undone
-            .expect("in time")
+        let error = soon(heard.recv())
+            .await
             .expect("told")
             .expect_err("the lock is lost");
         assert!(error.is_lost(), "{error}");

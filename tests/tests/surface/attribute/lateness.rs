@@ -5,11 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dlock::{Client, Error, distributed_lock};
-use dlock_tests::{connect, scaled, stores, unique_prefix};
+use dlock_tests::{SOON, connect, scaled, stores, unique_prefix};
 
 /// Renewed while its body blocks.
 const LEASE: Duration = Duration::from_millis(1500);
-const SOON: Duration = Duration::from_secs(10);
 /// Between two looks of a blocked thread.
 const PAUSE: Duration = Duration::from_millis(5);
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use dlock::{Client, Error, ErrorKind, LossReason, blocking, distributed_lock};
-use dlock_tests::{connect, stores, unique_prefix, wait_free};
+use dlock_tests::{SOON, connect, stores, unique_prefix, wait_free};
 
-const SOON: Duration = Duration::from_secs(10);
 const NOT_LONG: Duration = Duration::from_millis(50);
 
 #[distributed_lock(key = "order:{id}", client = client, wait = wait, guard = lock)]

@@ -3,13 +3,10 @@
 use std::cell::RefCell;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use dlock::blocking::{Client, WriteGuard};
 use dlock::{Error, distributed_lock};
-use dlock_tests::scaled;
-
-const SOON: Duration = Duration::from_secs(10);
+use dlock_tests::{SOON, scaled};
 
 /// Runs something when its thread ends.
 struct AtTheEnd(Option<Box<dyn FnOnce()>>);
