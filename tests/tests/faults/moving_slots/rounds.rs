@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dlock_tests::{ClusterOptions, RedisCluster, SOON, scaled, slot_of, wait_until};
+use dlock::WriteGuard;
+use dlock_tests::{
+    ClusterOptions, RedisCluster, SOON, builder, scaled, slot_of, unique_prefix, wait_until,
+};
 use tokio::time::sleep;
 
 use crate::{
@@ -15,6 +18,8 @@ use crate::{
     observer::Observer,
 };
 
+/// In so many moves the servers forget their scripts once.
+const FLUSHES: u32 = 8;
 /// From so many on, the sum is large enough to compare rates.
 const MANY: u32 = 300;
 /// What a moving slot may cost: a redirect to follow, and a few milliseconds that MIGRATE blocks.
@@ -26,6 +31,15 @@ const LEAST_RATIO_OF_FEW: f64 = 0.3;
 pub(crate) async fn two_masters() -> RedisCluster {
     let options = ClusterOptions::new().masters(2).replicas(0);
     RedisCluster::start_with(&options).await
+}
+
+/// A hold in the slot that moves, which lasts as long as a test, and is renewed several times a second.
+async fn standing(cluster: &RedisCluster) -> WriteGuard {
+    let lease = scaled(Duration::from_millis(800));
+    let client = builder(&cluster.url(), &unique_prefix()).lease(lease);
+    let client = client.build().await.expect("the cluster is up");
+    let lock = client.rw_lock(format!("{TAG}standing"));
+    lock.expect("a valid name").write().await.expect("free")
 }
 
 /// Runs the load, moves the slot again and again, and judges.
@@ -40,12 +54,17 @@ pub(crate) async fn survives(shape: Shape) {
     })
     .await;
 
+    let standing = standing(&cluster).await;
+
     // In the pauses too, as other things on the machine do not keep still.
     let (mut before, mut during) = (Rate::default(), Rate::default());
     before.of(&observer, sleep(Duration::from_secs(1))).await;
-    for _ in 0..moves {
+    for number in 0..moves {
         let to = 1 - cluster.master_of(slot).await;
         let migration = cluster.begin_migration(slot, to).await;
+        if number % FLUSHES == 0 {
+            cluster.script_flush_all().await;
+        }
         // The keys move first, last, or in between.
         let part = fastrand::f64();
         during.of(&observer, sleep(open.mul_f64(part))).await;
@@ -55,8 +74,10 @@ pub(crate) async fn survives(shape: Shape) {
         before
             .of(&observer, sleep(open.max(Duration::from_millis(5))))
             .await;
+        standing.check().expect("renewed through all of it");
     }
     load.stop().await;
+    standing.release().await.expect("held to the end");
     let ratio = during.per_second() / before.per_second();
     println!(
         "{moves} moves, open for {open:?}: {:.0} holds/s with the slot at rest, {:.0} while it moves ({:.0} %)",
