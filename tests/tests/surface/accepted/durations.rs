@@ -1,4 +1,3 @@
-use dlock::testing::Scope;
 use std::time::Duration;
 
 use dlock::{Error, distributed_lock};
@@ -25,24 +24,37 @@ async fn longest() -> Result<(), Error> {
     Ok(())
 }
 
-/// What the attribute refuses is what the library would: `ui/lease_below_minimum`, `ui/lease_above_maximum` and
-/// `ui/min_hold_above_maximum`.
+accepted!(durations, {
+    literals().await?;
+    expressions(Duration::ZERO).await?;
+    shortest().await?;
+    longest().await?;
+});
+
+/// The attribute's own limits, in `ui/duration_limits`, are those of the library.
 #[test]
 fn the_limits_are_those_of_the_library() {
     assert_eq!(dlock::MIN_LEASE, Duration::from_millis(200));
     assert_eq!(dlock::MAX_LEASE, Duration::from_secs(24 * 3600));
 }
 
-#[tokio::test]
-async fn accepted() -> Result<(), Error> {
-    let scope = Scope::memory().await?;
-    scope
-        .run(async {
-            literals().await?;
-            expressions(Duration::ZERO).await?;
-            shortest().await?;
-            longest().await?;
-            Ok(())
-        })
-        .await
+#[distributed_lock(key = "a", wait = "none")]
+async fn at_once() -> Result<(), Error> {
+    Ok(())
 }
+
+#[distributed_lock(key = "a", wait = "forever")]
+async fn patient() -> Result<(), Error> {
+    Ok(())
+}
+
+#[distributed_lock(key = "a", wait = "0s")]
+async fn zero() -> Result<(), Error> {
+    Ok(())
+}
+
+accepted!(wait, {
+    at_once().await?;
+    patient().await?;
+    zero().await?;
+});

@@ -1,33 +1,29 @@
-//! What the attribute accepts: one shape of function, or one argument, per file.
+//! What the attribute accepts: each test is one shape of function, or one argument.
 
-mod async_trait;
-mod boxed_future;
-mod captures;
-mod client;
-mod crate_path;
+/// A test whose body runs in a scope with a client in memory.
+macro_rules! accepted {
+    ($name:ident, $body:block) => {
+        accepted!($name, scope, $body);
+    };
+    ($name:ident, $scope:ident, $body:block) => {
+        #[tokio::test]
+        async fn $name() -> Result<(), dlock::Error> {
+            let $scope = dlock::testing::Scope::memory().await?;
+            $scope
+                .run(async {
+                    $body
+                    Ok(())
+                })
+                .await
+        }
+    };
+}
+
 mod durations;
-mod early_return;
-mod error_types;
-mod generics;
-mod guard;
-mod impl_trait;
-mod in_macro;
-mod key_expression;
+mod failures;
+mod functions;
+mod futures;
 mod keys;
-mod label;
-mod lock;
-mod mode;
-mod names_like_ours;
-mod nested;
-mod on_busy;
-mod on_busy_closure;
-mod on_lost;
-mod patterns;
-mod plain;
-mod self_kinds;
-mod send;
-mod sync;
-mod trait_methods;
-mod under_other_attributes;
-mod wait;
-mod when;
+mod methods;
+mod options;
+mod surroundings;

@@ -5,4 +5,12 @@ async fn ship(order_id: u64) {
     drop(order_id);
 }
 
+#[distributed_lock(key = "order:{order_id}")]
+async fn bill(order_id: u64) -> () {
+    drop(order_id);
+}
+
+#[distributed_lock(key = "report")]
+fn report() {}
+
 fn main() {}

@@ -1,8 +1,0 @@
-use dlock::{Error, distributed_lock};
-
-#[distributed_lock]
-async fn ship(order_id: u64) -> Result<u64, Error> {
-    Ok(order_id)
-}
-
-fn main() {}

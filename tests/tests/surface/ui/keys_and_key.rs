@@ -1,8 +1,0 @@
-use dlock::{Error, distributed_lock};
-
-#[distributed_lock(key = "account:{from}", keys = ["account:{from}", "account:{to}"])]
-async fn transfer(from: u64, to: u64) -> Result<u64, Error> {
-    Ok(from + to)
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use dlock::{Error, distributed_lock};
-
-#[distributed_lock(key = "order:{order_id}", lock = "mutx")]
-async fn ship(order_id: u64) -> Result<u64, Error> {
-    Ok(order_id)
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use dlock::{Error, distributed_lock};
-
-#[distributed_lock(key = "order:{order_id}", on_busy = Ok(0))]
-async fn ship(order_id: u64) -> Result<u64, Error> {
-    Ok(order_id)
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use dlock::distributed_lock;
-
-#[distributed_lock(key = "order:{order_id}")]
-async fn ship(order_id: u64) -> () {
-    drop(order_id);
-}
-
-fn main() {}
