@@ -15,7 +15,7 @@ mod users;
 use std::{
     net::{SocketAddr, TcpListener},
     ops::Deref,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use tokio::{
@@ -51,6 +51,7 @@ pub enum Direction {
 #[derive(Debug)]
 pub struct FaultProxy {
     addr: SocketAddr,
+    server: Arc<Mutex<SocketAddr>>,
     faults: Faults,
     users: Arc<Users>,
     acceptor: AbortHandle,
@@ -69,12 +70,15 @@ impl FaultProxy {
     #[must_use]
     pub fn start(server: SocketAddr) -> Self {
         let (listener, addr) = listen();
+        let server = Arc::new(Mutex::new(server));
         let rules = Arc::new(Rules::new());
         let users = Arc::new(Users::default());
-        let accept = accept(listener, server, Arc::clone(&rules), Arc::clone(&users));
+        let shared = (Arc::clone(&rules), Arc::clone(&users));
+        let accept = accept(listener, Arc::clone(&server), shared);
         let acceptor = runtime().spawn(accept).abort_handle();
         Self {
             addr,
+            server,
             faults: Faults { rules },
             users,
             acceptor,
@@ -93,6 +97,11 @@ impl FaultProxy {
         format!("redis://{}", self.addr)
     }
 
+    /// Leads new connections to another server, as the name of a service does that has moved; those that are open stay.
+    pub fn lead_to(&self, server: SocketAddr) {
+        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
+    }
+
     /// The faults of those who log in as this ACL user, from then on: their connections know no others.
     #[must_use]
     pub fn of_user(&self, name: &str) -> Faults {
@@ -107,7 +116,11 @@ impl Drop for FaultProxy {
     }
 }
 
-async fn accept(listener: TcpListener, server: SocketAddr, rules: Arc<Rules>, users: Arc<Users>) {
+async fn accept(
+    listener: TcpListener,
+    server: Arc<Mutex<SocketAddr>>,
+    (rules, users): (Arc<Rules>, Arc<Users>),
+) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("the runtime has I/O");
     // Its connections end with this task.
     let mut connections = JoinSet::new();
@@ -123,6 +136,7 @@ async fn accept(listener: TcpListener, server: SocketAddr, rules: Arc<Rules>, us
                 }
                 let (rules, users) = (Arc::clone(&rules), Arc::clone(&users));
                 let open = rules.count.open();
+                let server = *server.lock().unwrap_or_else(PoisonError::into_inner);
                 connections.spawn(async move {
                     connection::serve(client, server, rules, &users, storm).await;
                     drop(open);

@@ -1,15 +1,11 @@
 //! How long a server is waited for that does not answer, and over which connection.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, Ordering::SeqCst};
 use std::time::Duration;
 
 use dlock::__internals::Script;
 use dlock_tests::{
     FaultProxy, RedisServer, builder, connect, request_of, scaled, unique_prefix, wait_until,
 };
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
 use crate::demoted::servers::{follow, pair, promote, takes, url};
@@ -63,21 +59,21 @@ async fn a_dead_connection_is_no_reason_to_leave_its_server() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_leads_to_another_master_now_is_followed() {
     let (a, b) = pair().await;
-    let service = Service::start(a.port()).await;
+    let service = FaultProxy::start(a.addr());
     let prefix = unique_prefix();
-    let client = connect(&service.url, &prefix).await;
+    let client = connect(&service.url(), &prefix).await;
     let lock = client.rw_lock("one").expect("a valid name");
     let guard = lock.write().await.expect("free");
     guard.release().await.expect("held to the end");
     promote(&b).await;
-    service.leads_to.store(b.port(), SeqCst);
+    service.lead_to(b.addr());
     follow(&a, &b).await;
     wait_until(SOON, "the lock is at the new master", || async {
         lock.write().await.is_ok()
     })
     .await;
     // Waiters receive messages from there, too.
-    let other = connect(&service.url, &prefix).await;
+    let other = connect(&service.url(), &prefix).await;
     let held = lock.write().await.expect("free");
     let waits = tokio::spawn(async move { takes(&other).await });
     wait_until(SOON, "the other one waits", || async {
@@ -116,30 +112,4 @@ async fn a_seed_that_is_silent_leaves_time_for_a_start() {
         .build()
         .await
         .expect("the master answers");
-}
-
-/// One address, which leads now here, now there.
-struct Service {
-    url: String,
-    leads_to: Arc<AtomicU16>,
-}
-
-impl Service {
-    async fn start(port: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("redis://{}", listener.local_addr().expect("it is bound"));
-        let leads_to = Arc::new(AtomicU16::new(port));
-        let leads = Arc::clone(&leads_to);
-        tokio::spawn(async move {
-            while let Ok((mut client, _)) = listener.accept().await {
-                let port = leads.load(SeqCst);
-                tokio::spawn(async move {
-                    if let Ok(mut server) = TcpStream::connect(("127.0.0.1", port)).await {
-                        let _ = copy_bidirectional(&mut client, &mut server).await;
-                    }
-                });
-            }
-        });
-        Self { url, leads_to }
-    }
 }

@@ -1,76 +1,11 @@
 //! The servers of a quorum have to be different ones, when a client starts and whenever a connection is made anew.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dlock::{Client, ClientBuilder, ErrorKind};
-use dlock_tests::{RedisCluster, RedisServer, unique_prefix, wait_until};
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinSet};
+use dlock_tests::{FaultProxy, RedisCluster, RedisServer, unique_prefix, wait_until};
 
 use crate::quorum_servers::Servers;
-
-/// An address that leads to a server, and later perhaps to another one.
-struct Relay {
-    addr: SocketAddr,
-    target: Arc<Mutex<Option<SocketAddr>>>,
-    cut: tokio::sync::watch::Sender<u32>,
-    task: AbortHandle,
-}
-
-impl Relay {
-    async fn start(target: Option<SocketAddr>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let addr = listener.local_addr().expect("bound");
-        let target = Arc::new(Mutex::new(target));
-        let (cut, heard) = tokio::sync::watch::channel(0);
-        let leads_to = Arc::clone(&target);
-        let task = tokio::spawn(async move {
-            let mut connections = JoinSet::new();
-            loop {
-                let (mut client, _) = listener.accept().await.expect("file descriptors");
-                let Some(target) = *leads_to.lock().expect("no panic") else {
-                    continue;
-                };
-                let mut cut = heard.clone();
-                cut.mark_unchanged();
-                connections.spawn(async move {
-                    let Ok(mut server) = TcpStream::connect(target).await else {
-                        return;
-                    };
-                    tokio::select! {
-                        _ = copy_bidirectional(&mut client, &mut server) => {}
-                        _ = cut.changed() => {}
-                    }
-                });
-            }
-        });
-        Self {
-            addr,
-            target,
-            cut,
-            task: task.abort_handle(),
-        }
-    }
-
-    fn url(&self) -> String {
-        format!("redis://{}", self.addr)
-    }
-
-    /// All connections end, and the next ones lead to another server.
-    fn lead_to(&self, target: SocketAddr) {
-        *self.target.lock().expect("no panic") = Some(target);
-        self.cut.send_modify(|times| *times += 1);
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 fn quorum(urls: impl IntoIterator<Item = String>) -> ClientBuilder {
     Client::builder().quorum(urls).prefix(unique_prefix())
@@ -137,29 +72,34 @@ async fn assert_no_majority(client: &Client, second: &RedisServer) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_comes_later_and_is_another_one_does_not_count() {
     let servers = Servers::start(2).await;
-    let relay = Relay::start(None).await;
+    let address = FaultProxy::start(servers.servers[0].addr());
+    address.refuse();
     let mut urls = servers.urls();
-    urls.push(relay.url());
+    urls.push(address.url());
     let client = quorum(urls).retry_for(Duration::from_secs(2));
     let client = client.build().await.expect("two of three");
-    relay.lead_to(servers.servers[0].addr());
+    address.pass();
     assert_no_majority(&client, &servers.servers[1]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_leads_to_another_server_does_not_count_until_it_leads_back() {
     let servers = Servers::start(3).await;
-    let relay = Relay::start(Some(servers.servers[2].addr())).await;
+    let address = FaultProxy::start(servers.servers[2].addr());
+    let leads_to = |server: &RedisServer| {
+        address.lead_to(server.addr());
+        address.cut_all();
+    };
     let mut urls = servers.urls();
-    urls[2] = relay.url();
+    urls[2] = address.url();
     let client = quorum(urls).retry_for(Duration::from_secs(2));
     let client = client.build().await.expect("all are there");
     let lock = client.rw_lock("a").expect("a good name");
     let guard = lock.write().await.expect("free");
     guard.release().await.expect("held");
-    relay.lead_to(servers.servers[0].addr());
+    leads_to(&servers.servers[0]);
     assert_no_majority(&client, &servers.servers[1]).await;
-    relay.lead_to(servers.servers[2].addr());
+    leads_to(&servers.servers[2]);
     let guard = lock.write_timeout(Duration::from_secs(20)).await;
     guard.expect("two of three").release().await.expect("held");
 }
