@@ -7,7 +7,7 @@
 //! - [`Impostor`]: a server that lies.
 //! - [`ProxiedLock`]: a lock behind such a proxy, and the same lock past it.
 //! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
-//! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test.
+//! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test; [`StagedLock`]: one lock on it.
 //! - [`TestClock`]: time that moves when a test says so, for the memory store.
 //! - [`house`]: the rooms of `dlock/src`, as `DESIGN.md` has them.
 //! - [`wait_until`], [`wait_for`] and [`soon`]: conditions with deadlines in place of sleeps.
@@ -57,7 +57,7 @@ pub use server::{RedisServer, ServerOptions};
 pub use slot::{SLOTS, slot_of};
 pub use stage::{
     Fault, Held, Line, Moments, MutexRecord, Outcome, Pieces, Place, Record, RecordedHold, Scene,
-    Stage, Strictness, Told,
+    Stage, StagedLock, Strictness, Told,
 };
 pub use test_clock::TestClock;
 pub use tool::dlock_tool;

@@ -1,6 +1,7 @@
 //! The scripts on a real server, with the time, the ears and the faults of a test.
 
 mod check;
+mod lock;
 mod mutex;
 mod outcome;
 mod record;
@@ -14,6 +15,7 @@ use dlock::__internals::{
 use dlock::LockKey;
 use redis::{Arg, Cmd, Connection};
 
+pub use self::lock::StagedLock;
 pub use self::mutex::{Held, Moments, MutexRecord};
 pub use self::outcome::{Outcome, Told};
 pub use self::record::{Line, Place, Record, RecordedHold, Strictness};
