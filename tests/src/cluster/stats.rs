@@ -1,4 +1,4 @@
-//! How often which command ran.
+//! How often which command ran, and for how long.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandStats {
     calls: BTreeMap<String, u64>,
+    script_micros: u64,
 }
 
 impl CommandStats {
@@ -21,6 +22,12 @@ impl CommandStats {
         self.calls("eval") + self.calls("evalsha")
     }
 
+    /// The time that scripts took, in microseconds.
+    #[must_use]
+    pub fn script_micros(&self) -> u64 {
+        self.script_micros
+    }
+
     /// What was called since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
@@ -30,6 +37,7 @@ impl CommandStats {
         };
         Self {
             calls: self.calls.iter().filter_map(more).collect(),
+            script_micros: self.script_micros.saturating_sub(earlier.script_micros),
         }
     }
 
@@ -40,16 +48,24 @@ impl CommandStats {
             .map(|(name, calls)| (name.as_str(), *calls))
     }
 
-    /// Adds the lines `cmdstat_get:calls=1,usec=…` of one server.
-    pub(crate) fn add(&mut self, info: &str) {
+    /// Adds the lines `cmdstat_get:calls=1,usec=1,…` of one server.
+    pub fn add(&mut self, info: &str) {
         for line in info.lines() {
-            if let Some((name, rest)) = line
+            let Some((name, numbers)) = line
                 .strip_prefix("cmdstat_")
-                .and_then(|line| line.split_once(":calls="))
-            {
-                let calls = rest.split(',').next().unwrap_or(rest);
-                *self.calls.entry(name.to_owned()).or_default() +=
-                    calls.parse::<u64>().expect("calls are counted");
+                .and_then(|line| line.split_once(':'))
+            else {
+                continue;
+            };
+            let number = |name| {
+                let mut numbers = numbers.split(',');
+                let number = numbers.find_map(|number| number.strip_prefix(name));
+                number.map(|number| number.parse::<u64>().expect("a number"))
+            };
+            *self.calls.entry(name.to_owned()).or_default() +=
+                number("calls=").expect("calls are counted");
+            if name.starts_with("eval") {
+                self.script_micros += number("usec=").expect("time is counted");
             }
         }
     }

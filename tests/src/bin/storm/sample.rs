@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use dlock_tests::CommandStats;
+
 use super::site::Site;
 
 /// The counters of all servers together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sample {
     at: Instant,
-    pub(crate) scripts: u64,
-    /// Time that scripts took.
-    micros: u64,
+    stats: CommandStats,
 }
 
 /// What was done between two samples, a second.
@@ -26,15 +26,11 @@ impl Sample {
     pub(crate) async fn take(site: &Site) -> Option<Self> {
         let mut sample = Self {
             at: Instant::now(),
-            scripts: 0,
-            micros: 0,
+            stats: CommandStats::default(),
         };
         for server in site.servers() {
             let info = server.info("commandstats").await.ok()?;
-            for line in info.lines().filter(|line| line.starts_with("cmdstat_eval")) {
-                sample.scripts += field(line, "calls=");
-                sample.micros += field(line, "usec=");
-            }
+            sample.stats.add(&info);
         }
         Some(sample)
     }
@@ -42,13 +38,11 @@ impl Sample {
     pub(crate) fn since(&self, earlier: &Self) -> Rate {
         let seconds = (self.at - earlier.at).as_secs_f64();
         // A server that was started again counts from zero.
-        let per_second = |now: u64, then: u64| {
-            let more = u32::try_from(now.saturating_sub(then)).unwrap_or(u32::MAX);
-            f64::from(more) / seconds
-        };
+        let more = self.stats.since(&earlier.stats);
+        let per_second = |more: u64| f64::from(u32::try_from(more).unwrap_or(u32::MAX)) / seconds;
         Rate {
-            scripts: per_second(self.scripts, earlier.scripts),
-            busy: per_second(self.micros, earlier.micros) / 1e6,
+            scripts: per_second(more.scripts()),
+            busy: per_second(more.script_micros()) / 1e6,
         }
     }
 }
@@ -73,10 +67,4 @@ pub(crate) async fn channels(site: &Site) -> usize {
         }
     }
     count
-}
-
-fn field(line: &str, name: &str) -> u64 {
-    let rest = line.split_once(name).map_or("", |(_, rest)| rest);
-    let number = rest.split(',').next().unwrap_or_default();
-    number.parse().unwrap_or(0)
 }
