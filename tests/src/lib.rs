@@ -48,7 +48,8 @@ pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_excl
 pub use feature::{not_applicable, publish_command, sharded_channels};
 pub use impostor::{Asked, Impostor, Lie};
 pub use locks::{
-    builder, connect, its_turn, names_on, queue, slot_of_lock, stores, wait_free, wait_waiters,
+    builder, connect, its_turn, listening, names_on, queue, slot_of_lock, stores, wait_free,
+    wait_listening, wait_waiters,
 };
 pub use prefix::unique_prefix;
 pub use proxied::{Cut, ProxiedLock};

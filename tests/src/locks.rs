@@ -3,7 +3,10 @@
 use dlock::{Client, ClientBuilder, Error, RwLock, WriteGuard};
 use tokio::task::JoinHandle;
 
-use crate::{RedisCluster, SOON, shared_cluster, slot_of, soon, unique_prefix, wait_until};
+use crate::{
+    RedisCluster, RedisServer, SOON, shared_cluster, slot_of, soon, unique_prefix, wait_for,
+    wait_until,
+};
 
 /// A client's settings, under a prefix. Several URLs, with spaces between them, are a quorum.
 pub fn builder(url: &str, prefix: &str) -> ClientBuilder {
@@ -55,6 +58,28 @@ pub fn queue(lock: &RwLock) -> JoinHandle<Result<WriteGuard, Error>> {
 pub async fn its_turn<T>(waiting: JoinHandle<Result<T, Error>>) -> T {
     let granted = soon(waiting).await.expect("no panic");
     granted.expect("its turn")
+}
+
+/// The channels that have subscribers at any of these servers, with `part` in their names.
+pub async fn listening<'s>(
+    servers: impl IntoIterator<Item = &'s RedisServer>,
+    part: &str,
+) -> Vec<String> {
+    let mut channels = Vec::new();
+    for server in servers {
+        channels.extend(server.channels().await);
+    }
+    channels.retain(|channel| channel.contains(part));
+    channels
+}
+
+/// Waits until so many of these channels have subscribers at this server; their names.
+pub async fn wait_listening(server: &RedisServer, part: &str, count: usize) -> Vec<String> {
+    wait_for(SOON, &format!("{count} waiters listen"), || async {
+        let channels = listening([server], part).await;
+        (channels.len() == count).then_some(channels)
+    })
+    .await
 }
 
 /// A lock's slot, computed without the crate under test.

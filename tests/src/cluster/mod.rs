@@ -127,6 +127,11 @@ impl RedisCluster {
         self.nodes.is_empty()
     }
 
+    /// All nodes, also those that are down.
+    pub fn nodes(&self) -> impl Iterator<Item = &RedisServer> {
+        self.nodes.iter()
+    }
+
     /// Node number `number`.
     #[must_use]
     pub fn node(&self, number: usize) -> &RedisServer {

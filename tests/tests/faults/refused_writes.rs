@@ -2,7 +2,8 @@
 
 use dlock::{Client, Error, RwLock, WriteGuard};
 use dlock_tests::{
-    Direction, FaultProxy, RedisServer, SOON, connect, queue, wait_until, wait_waiters,
+    Direction, FaultProxy, RedisServer, SOON, connect, queue, wait_listening, wait_until,
+    wait_waiters,
 };
 use tokio::task::JoinHandle;
 
@@ -18,10 +19,7 @@ async fn wait_in_line(
     let (lock, own) = (lock(client), lock(client));
     let waiting = queue(&own);
     wait_waiters(&lock, 1).await;
-    wait_until(SOON, "the waiter listens", || async {
-        !server.channels().await.is_empty()
-    })
-    .await;
+    wait_listening(server, "", 1).await;
     waiting
 }
 

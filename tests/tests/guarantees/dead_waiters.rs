@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use dlock::{LockMode, RwLock};
 use dlock_tests::{
-    RedisCluster, RedisServer, SOON, Worker, connect, scaled, shared_cluster, shared_server,
-    slot_of_lock, unique_prefix, wait_free, wait_until, wait_waiters,
+    RedisCluster, RedisServer, Worker, connect, scaled, sharded_channels, shared_cluster,
+    shared_server, slot_of_lock, unique_prefix, wait_free, wait_listening, wait_waiters,
 };
 
 /// Far less than a place in the line lasts.
@@ -16,57 +16,31 @@ struct Place {
     url: String,
     prefix: String,
     server: &'static RedisServer,
-    sharded: bool,
 }
 
 impl Place {
     async fn on_server() -> Self {
         let server = shared_server().await;
-        let place = Self {
+        Self {
             url: server.url(),
             prefix: unique_prefix(),
             server,
-            sharded: false,
-        };
-        place.probe().await
+        }
     }
 
     async fn on(cluster: &'static RedisCluster) -> Self {
         let prefix = unique_prefix();
         let master = cluster.master_of(slot_of_lock(&prefix, "one")).await;
-        let place = Self {
+        Self {
             url: cluster.url(),
             prefix,
             server: cluster.node(master),
-            sharded: false,
-        };
-        place.probe().await
-    }
-
-    async fn probe(mut self) -> Self {
-        let list = self.server.command(&["PUBSUB", "SHARDCHANNELS"]).await;
-        self.sharded = list.is_ok();
-        self
+        }
     }
 
     async fn lock(&self) -> RwLock {
         let client = connect(&self.url, &self.prefix).await;
         client.rw_lock("one").expect("a valid name")
-    }
-
-    /// Waits until so many clients listen for this lock.
-    async fn wait_listeners(&self, count: usize) {
-        let list = if self.sharded {
-            "SHARDCHANNELS"
-        } else {
-            "CHANNELS"
-        };
-        let pattern = format!("{}*", self.prefix);
-        wait_until(SOON, &format!("{count} listen"), || async {
-            let query = ["PUBSUB", list, &pattern];
-            self.server.query::<Vec<String>>(&query).await.len() == count
-        })
-        .await;
     }
 
     /// A process that waits for the lock, and can be heard of.
@@ -93,15 +67,15 @@ impl Place {
         };
         let process = self.waiting_process(mode);
         wait_waiters(&holder, 1).await;
-        self.wait_listeners(1).await;
+        wait_listening(self.server, &self.prefix, 1).await;
         let waiting = tokio::spawn(async move {
             let guard = next.write().await.expect("its turn");
             (Instant::now(), guard)
         });
         wait_waiters(&holder, 2).await;
-        self.wait_listeners(2).await;
+        wait_listening(self.server, &self.prefix, 2).await;
         process.kill();
-        self.wait_listeners(1).await;
+        wait_listening(self.server, &self.prefix, 1).await;
         let start = Instant::now();
         guard.release().await.expect("held to the end");
         let (granted, guard) = waiting.await.expect("no panic");
@@ -131,7 +105,7 @@ async fn on_a_server() {
 #[tokio::test]
 async fn on_a_cluster() {
     let place = Place::on(shared_cluster().await).await;
-    if place.sharded {
+    if sharded_channels() {
         is_prompt(&place).await;
     } else {
         // No server can count the subscribers there: the next one waits until the place has ended, and no longer.

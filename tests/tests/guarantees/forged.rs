@@ -5,30 +5,13 @@ use std::time::Duration;
 use dlock::__internals::ServerToken;
 use dlock::{ErrorKind, RwLock, WriteGuard};
 use dlock_tests::{
-    Direction, FaultProxy, RedisServer, SOON, ServerOptions, builder, connect, its_turn, queue,
-    scaled, shared_server, unique_prefix, wait_for, wait_free, wait_waiters,
+    Direction, FaultProxy, RedisServer, SOON, ServerOptions, builder, connect, its_turn,
+    publish_command, queue, scaled, shared_server, unique_prefix, wait_free, wait_listening,
+    wait_waiters,
 };
 
 const LEASE: Duration = Duration::from_secs(1);
 const HOUR_US: u64 = 3_600_000_000;
-
-/// The channels that have subscribers, and the command that publishes there.
-async fn channels(server: &RedisServer) -> (&'static str, Vec<String>) {
-    wait_for(SOON, "the waiter listens", || async {
-        for (list, publish) in [("SHARDCHANNELS", "SPUBLISH"), ("CHANNELS", "PUBLISH")] {
-            // Redis 6.2 knows no sharded channels.
-            let Ok(answer) = server.command(&["PUBSUB", list]).await else {
-                continue;
-            };
-            let names: Vec<String> = redis::from_redis_value(answer).expect("a list of names");
-            if !names.is_empty() {
-                return Some((publish, names));
-            }
-        }
-        None
-    })
-    .await
-}
 
 #[tokio::test]
 async fn a_waiter_believes_no_stranger() {
@@ -41,7 +24,7 @@ async fn a_waiter_believes_no_stranger() {
     let guard = lock.write().await.expect("free");
     let mut waiting = queue(&two.rw_lock("one").expect("a valid name"));
     wait_waiters(&lock, 1).await;
-    let (publish, names) = channels(&server).await;
+    let names = wait_listening(&server, "", 1).await;
     let waiter = lock.inspect().await.expect("answered").waiters[0]
         .id
         .clone();
@@ -65,7 +48,7 @@ async fn a_waiter_believes_no_stranger() {
     }
     for name in &names {
         for message in &forged {
-            let heard: u64 = server.query(&[publish, name, message]).await;
+            let heard: u64 = server.query(&[publish_command(), name, message]).await;
             assert_eq!(heard, 1, "the waiter listens");
         }
     }

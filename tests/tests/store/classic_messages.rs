@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use dlock::{Client, RwLock};
 use dlock_tests::{
-    ClusterOptions, RedisCluster, SOON, builder, queue, scaled, slot_of_lock, unique_prefix,
-    wait_free, wait_until, wait_waiters,
+    ClusterOptions, RedisCluster, SOON, builder, listening, queue, scaled, slot_of_lock,
+    unique_prefix, wait_free, wait_until, wait_waiters,
 };
 
 const ROUNDS: usize = 12;
@@ -40,20 +40,6 @@ async fn lock(url: &str, prefix: &str, name: &str) -> (Client, RwLock) {
     (client, lock)
 }
 
-/// Whether the channel has a subscriber at any node.
-async fn wait_listens(cluster: &RedisCluster) {
-    wait_until(SOON, "the waiter listens", || async {
-        let mut listens = false;
-        for number in 0..cluster.len() {
-            let node = cluster.node(number);
-            let channels: Vec<String> = node.query(&["PUBSUB", "CHANNELS"]).await;
-            listens |= !channels.is_empty();
-        }
-        listens
-    })
-    .await;
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn grant_nothing_that_is_not_recorded() {
     let options = ClusterOptions::new().masters(2).replicas(0);
@@ -68,7 +54,10 @@ async fn grant_nothing_that_is_not_recorded() {
         let guard = holder.write().await.expect("free");
         let waiting = queue(&next);
         wait_waiters(&holder, 1).await;
-        wait_listens(&cluster).await;
+        wait_until(SOON, "the waiter listens", || async {
+            !listening(cluster.nodes(), "").await.is_empty()
+        })
+        .await;
         // It goes on listening at the old owner, to what the new one publishes.
         let to = 1 - cluster.master_of(slot).await;
         cluster.migrate_slot(slot, to).await;

@@ -3,7 +3,7 @@
 
 use dlock::{Client, Error, LockInfo, Mutex, RwLock};
 use dlock_tests::{
-    ClusterOptions, FaultProxy, ProxiedCluster, RedisServer, SOON, connect, publish_command,
+    ClusterOptions, FaultProxy, ProxiedCluster, RedisServer, SOON, connect, listening,
     unique_prefix, wait_until,
 };
 
@@ -96,21 +96,6 @@ async fn pass_on<F: Future<Output = bool>>(ours: &Lock, theirs: &Lock, listens: 
     }
 }
 
-fn list() -> &'static str {
-    if publish_command() == "SPUBLISH" {
-        "SHARDCHANNELS"
-    } else {
-        "CHANNELS"
-    }
-}
-
-/// Whether a client is subscribed to a channel with `part` in its name.
-async fn listens(server: &RedisServer, part: &str) -> bool {
-    let pattern = format!("*{part}*");
-    let channels: Vec<String> = server.query(&["PUBSUB", list(), &pattern]).await;
-    !channels.is_empty()
-}
-
 #[tokio::test]
 async fn a_contended_release_succeeds_and_the_next_one_is_told_on_a_server() {
     for lack in Lack::ALL {
@@ -124,7 +109,8 @@ async fn a_contended_release_succeeds_and_the_next_one_is_told_on_a_server() {
             let (ours, theirs) = (kind(&ours, "lean"), kind(&theirs, "lean"));
             let before = proxy.counters().pushes;
             // A client has one channel for all locks of a single server.
-            Box::pin(pass_on(&ours, &theirs, || listens(&server, &prefix))).await;
+            let hears = async || !listening([&server], &prefix).await.is_empty();
+            Box::pin(pass_on(&ours, &theirs, hears)).await;
             let told = proxy.counters().pushes - before;
             assert!(told >= ROUNDS, "{lack:?}, {ours:?}: told {told} times");
         }
@@ -146,10 +132,8 @@ async fn a_contended_release_succeeds_and_the_next_one_is_told_on_a_cluster() {
             // Each lock has a channel of its own here, which outlives the wait. Another lock's must not count as this one's.
             let name = unique_prefix();
             let (ours, theirs) = (kind(&ours, &name), kind(&theirs, &name));
-            let hears = || async {
-                let servers = cluster.cluster();
-                listens(servers.node(0), &name).await || listens(servers.node(1), &name).await
-            };
+            let nodes = || cluster.cluster().nodes();
+            let hears = async || !listening(nodes(), &name).await.is_empty();
             let pushes = || -> u64 {
                 let proxies = cluster.proxies().iter();
                 proxies.map(|proxy| proxy.counters().pushes).sum()

@@ -7,8 +7,8 @@ use dlock::__internals::{
 };
 use dlock::LockKey;
 use dlock_tests::{
-    RedisServer, connect, publish_command, queue, scaled, unique_prefix, wait_for, wait_until,
-    wait_waiters,
+    RedisServer, connect, publish_command, queue, scaled, unique_prefix, wait_listening,
+    wait_until, wait_waiters,
 };
 use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -58,11 +58,7 @@ async fn a_replica_does_not_repeat_a_grant() {
     let guard = held.write().await.expect("free");
     let next = queue(&wanted);
     wait_waiters(&held, 1).await;
-    let channel = wait_for(SOON, "the waiter listens", || async {
-        let mut channels = master.channels().await.into_iter();
-        channels.find(|channel| channel.starts_with(&prefix))
-    })
-    .await;
+    let channel = wait_listening(&master, &prefix, 1).await.remove(0);
 
     let (_connection, mut heard) = hear(&replica, &channel).await;
     guard.release().await.expect("held to the end");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dlock::{Client, RwLock};
 use dlock_tests::{
-    SOON, builder, connect, scaled, shared_cluster, stores, unique_prefix, wait_until,
+    SOON, builder, connect, listening, scaled, shared_cluster, stores, unique_prefix, wait_until,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -71,11 +71,7 @@ impl Stage {
         let (prefix, _) = lock.key().as_str().split_once(':').expect("a prefix");
         let start = format!("{prefix}~c:");
         wait_until(SOON, "somebody listens", || async {
-            let mut channels = Vec::new();
-            for node in 0..cluster.len() {
-                channels.extend(cluster.node(node).channels().await);
-            }
-            channels.iter().any(|channel| channel.starts_with(&start))
+            !listening(cluster.nodes(), &start).await.is_empty()
         })
         .await;
     }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use dlock::Error;
 use dlock_tests::{
-    ClusterOptions, RedisCluster, RedisServer, ServerOptions, builder, scaled, unique_prefix,
+    ClusterOptions, RedisCluster, RedisServer, ServerOptions, builder, listening, scaled,
+    unique_prefix,
 };
 use redis::{RedisResult, Value};
 
@@ -130,13 +131,7 @@ impl Site {
     /// Whether a client of this user is subscribed at the servers.
     pub(crate) async fn hears(&self, user: &User) -> bool {
         let start = format!("{}~c:", user.prefix);
-        for node in self.nodes() {
-            let mut channels = node.channels().await.into_iter();
-            if channels.any(|channel| channel.starts_with(&start)) {
-                return true;
-            }
-        }
-        false
+        !listening(self.nodes(), &start).await.is_empty()
     }
 
     /// What a node answers a user.
