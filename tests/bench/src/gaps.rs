@@ -1,12 +1,16 @@
 //! Figures that ought to be there and are not.
 
-use crate::{results::Results, system::Kind, workload::TITLES};
+use crate::{
+    results::Results,
+    system::Kind,
+    workload::{TITLES, is_wanted},
+};
 
 /// The workloads, systems and rows that lack a figure; none, if everything that was asked for has been measured.
 pub(crate) fn find(results: &Results, only: &[String], systems: &[Kind]) -> Vec<String> {
     let wanted = |workload: &str| {
         let name = workload.split('-').next().unwrap_or(workload);
-        only.is_empty() || only.iter().any(|only| only == name)
+        is_wanted(only, name)
     };
     let mut gaps = Vec::new();
     for (workload, _) in TITLES.into_iter().filter(|(workload, _)| wanted(workload)) {
@@ -15,7 +19,7 @@ pub(crate) fn find(results: &Results, only: &[String], systems: &[Kind]) -> Vec<
             gaps.push(format!("{workload}: nothing at all"));
         }
         for row in rows {
-            for metric in results.metrics(workload) {
+            for (metric, _) in results.metrics(workload) {
                 let value = results.get(workload, row, metric);
                 if !value.is_some_and(f64::is_finite) {
                     gaps.push(format!("{workload}: {row}: {metric}"));

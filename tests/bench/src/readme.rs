@@ -1,9 +1,7 @@
 //! The tables of the README and of the guide's page on benchmarks, to be copied from here.
 
-use std::fmt::Write as _;
-
 use crate::{
-    results::Results,
+    results::{Results, markdown_table},
     system::{Kind, Polling},
 };
 
@@ -82,39 +80,27 @@ const QUORUM: [(&str, Column); 7] = [
     ),
 ];
 
+/// The locks for Rust that are no part of dlock.
+const OTHERS: &str = "rslock, redis-lock, rlock, rds_lock, distkit";
+
 /// All tables for which there is a number.
 pub(crate) fn tables(results: &Results) -> String {
     let mut text = String::new();
     for table in [readme(), all(), mutexes(), quorums()] {
-        let rows: Vec<_> = table
-            .rows
-            .iter()
-            .filter_map(|(system, name)| {
-                let cells = table.columns.iter();
-                let cells: Vec<_> = cells
-                    .map(|(_, column)| cell(results, system, *column))
-                    .collect();
-                let measured = cells.iter().any(Option::is_some);
-                measured.then_some((name, cells))
-            })
-            .collect();
-        if rows.is_empty() {
-            continue;
-        }
-        let headings: Vec<_> = table.columns.iter().map(|(heading, _)| *heading).collect();
-        let _ = write!(
-            text,
-            "\n### {}\n\n| | {} |\n|---|{}\n",
-            table.title,
-            headings.join(" | "),
-            "---:|".repeat(headings.len())
-        );
-        for (name, cells) in rows {
+        let rows = table.rows.iter().filter_map(|(system, name)| {
+            let cells = table.columns.iter();
             let cells: Vec<_> = cells
-                .into_iter()
-                .map(|cell| cell.unwrap_or_else(|| "–".to_owned()))
+                .map(|(_, column)| cell(results, system, *column))
                 .collect();
-            let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+            let measured = cells.iter().any(Option::is_some);
+            let cells = cells.into_iter();
+            let cells = cells.map(|cell| cell.unwrap_or_else(|| "–".to_owned()));
+            measured.then(|| (name.as_str(), cells.collect()))
+        });
+        let rows: Vec<(&str, Vec<String>)> = rows.collect();
+        if !rows.is_empty() {
+            let headings: Vec<&str> = table.columns.iter().map(|(heading, _)| *heading).collect();
+            text += &markdown_table(table.title, " ", &headings, rows);
         }
     }
     text
@@ -124,49 +110,27 @@ fn readme() -> Table {
     Table {
         title: "README",
         columns: &README,
-        rows: by_their_names(&[
-            "dlock",
-            "rslock",
-            "redis-lock",
-            "rlock",
-            "rds_lock",
-            "distkit",
-        ]),
+        rows: by_their_names(&format!("dlock, {OTHERS}")),
     }
 }
 
 fn all() -> Table {
+    let ours = "raw, raw-token, dlock, raw (cluster), dlock (cluster)";
     Table {
         title: "guide: read/write locks and the others",
         columns: &ALL,
-        rows: by_their_names(&[
-            "raw",
-            "raw-token",
-            "dlock",
-            "raw (cluster)",
-            "dlock (cluster)",
-            "rslock",
-            "redis-lock",
-            "rlock",
-            "rds_lock",
-            "distkit",
-        ]),
+        rows: by_their_names(&format!("{ours}, {OTHERS}")),
     }
 }
 
 fn mutexes() -> Table {
-    let ours = Kind::DlockMutex;
-    let mut rows = vec![
-        (ours.to_string(), "dlock, mutex".to_owned()),
-        (
-            format!("{ours} (cluster)"),
-            "dlock, mutex (cluster)".to_owned(),
-        ),
-    ];
+    let everywhere = |kind: Kind, name: &str| {
+        ["", " (cluster)"].map(|site| (format!("{kind}{site}"), format!("{name}{site}")))
+    };
     let theirs = [Kind::Rslock, Kind::RedisLock];
+    let mut rows = Vec::from(everywhere(Kind::DlockMutex, "dlock, mutex"));
     for kind in theirs {
-        rows.push((kind.to_string(), kind.to_string()));
-        rows.push((format!("{kind} (cluster)"), format!("{kind} (cluster)")));
+        rows.extend(everywhere(kind, kind.name()));
     }
     rows.extend(theirs.map(as_shipped));
     Table {
@@ -195,9 +159,10 @@ fn quorums() -> Table {
     }
 }
 
-fn by_their_names(names: &[&str]) -> Vec<(String, String)> {
-    let rows = names.iter();
-    rows.map(|name| ((*name).to_owned(), format!("`{name}`")))
+fn by_their_names(names: &str) -> Vec<(String, String)> {
+    let names = names.split(", ");
+    names
+        .map(|name| (name.to_owned(), format!("`{name}`")))
         .collect()
 }
 

@@ -4,7 +4,7 @@ mod pairs;
 mod ratio;
 
 use std::{
-    fmt::Write as _,
+    fmt::{Display, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -113,5 +113,10 @@ fn verdict(ratios: &[Ratio], pairs: usize) -> String {
 
 fn write(path: &PathBuf, value: &serde_json::Value) -> Result<(), String> {
     let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    std::fs::write(path, text).map_err(about(path.display()))
+}
+
+/// An error as text, with what it is about.
+fn about<E: Display>(what: impl Display) -> impl FnOnce(E) -> String {
+    move |error| format!("{what}: {error}")
 }

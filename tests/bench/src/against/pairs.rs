@@ -7,6 +7,8 @@ use std::{
 
 use serde_json::Value;
 
+use super::about;
+
 /// These mostly wait for leases to pass, so that both programs can do so at the same time. They then
 /// share whatever disturbs the machine, and ten pairs take half as long.
 const SIDE_BY_SIDE: [&str; 2] = ["w6", "w7"];
@@ -48,26 +50,19 @@ pub(super) struct Pairs {
 impl Pairs {
     /// This program and another, which leave their results in `folder`.
     pub(super) fn new(theirs: &Path, folder: &Path) -> Result<Self, String> {
-        let explain = |error| format!("{}: {error}", theirs.display());
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("{}: {error}", folder.display()))?;
+        std::fs::create_dir_all(folder).map_err(about(folder.display()))?;
         Ok(Self {
             ours: std::env::current_exe().map_err(|error| error.to_string())?,
-            theirs: theirs.canonicalize().map_err(explain)?,
+            theirs: theirs.canonicalize().map_err(about(theirs.display()))?,
             folder: folder.to_owned(),
         })
     }
 
     /// Lets both measure a workload. They take turns at going first; in the first turn the other program does.
     pub(super) fn measure(&self, workload: &str, turn: usize) -> Result<Measured, String> {
-        let ours = || start(&self.ours, workload, self.folder.join("against-ours.json"));
-        let theirs = || {
-            start(
-                &self.theirs,
-                workload,
-                self.folder.join("against-theirs.json"),
-            )
-        };
+        let output = |name| self.folder.join(name);
+        let ours = || start(&self.ours, workload, output("against-ours.json"));
+        let theirs = || start(&self.theirs, workload, output("against-theirs.json"));
         let (ours, theirs) = if SIDE_BY_SIDE.contains(&workload) {
             let (theirs, ours) = (theirs()?, ours()?);
             (ours.finish()?, theirs.finish()?)
@@ -100,7 +95,7 @@ fn start(program: &Path, workload: &str, output: PathBuf) -> Result<Running, Str
     let what = format!("{} --only {workload}", program.display());
     // What an earlier turn left here must not pass for what this one measured.
     if output.exists() {
-        std::fs::remove_file(&output).map_err(|error| format!("{}: {error}", output.display()))?;
+        std::fs::remove_file(&output).map_err(about(output.display()))?;
     }
     let child = Command::new(program)
         .args(["--quick", "--systems", "dlock", "--repeats", "1"])
@@ -110,9 +105,8 @@ fn start(program: &Path, workload: &str, output: PathBuf) -> Result<Running, Str
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn();
-    let child = child.map_err(|error| format!("{what}: {error}"))?;
     Ok(Running {
-        child,
+        child: child.map_err(about(&what))?,
         what,
         output,
     })
@@ -120,8 +114,7 @@ fn start(program: &Path, workload: &str, output: PathBuf) -> Result<Running, Str
 
 impl Running {
     fn finish(self) -> Result<Vec<Number>, String> {
-        let ended = self.child.wait_with_output();
-        let ended = ended.map_err(|error| format!("{}: {error}", self.what))?;
+        let ended = self.child.wait_with_output().map_err(about(&self.what))?;
         if ended.status.success() {
             return read(&self.output);
         }
@@ -131,9 +124,8 @@ impl Running {
 }
 
 fn read(file: &Path) -> Result<Vec<Number>, String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-    let text = std::fs::read_to_string(file).map_err(|error| wrong(&error))?;
-    let entries: Vec<Value> = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+    let text = std::fs::read_to_string(file).map_err(about(file.display()))?;
+    let entries: Vec<Value> = serde_json::from_str(&text).map_err(about(file.display()))?;
     let numbers = entries.iter().filter_map(|entry| {
         let text = |name: &str| Some(entry.get(name)?.as_str()?.to_owned());
         Some(Number {

@@ -12,10 +12,10 @@ pub(crate) fn client_cpu() -> f64 {
 
 /// The memory of this process that is in RAM, without pages of files: those of the program depend on what else the
 /// benchmark can do.
-pub(crate) fn resident_bytes() -> u64 {
+pub(crate) fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux tells");
     let mut fields = statm.split(' ').skip(1);
-    let mut pages = || -> Option<u64> { fields.next()?.parse().ok() };
+    let mut pages = || -> Option<usize> { fields.next()?.parse().ok() };
     let [resident, of_files] = [pages(), pages()].map(|pages| pages.expect("a number"));
-    (resident - of_files) * u64::try_from(rustix::param::page_size()).expect("a page is small")
+    (resident - of_files) * rustix::param::page_size()
 }

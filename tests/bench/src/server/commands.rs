@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::system::Kind;
+use super::fields;
+use crate::{measure::count, system::Kind};
 
 /// What only clients send: scripts cannot call it, or none of the scripts here does.
 const SENT: [&str; 14] = [
@@ -13,51 +14,56 @@ const SENT: [&str; 14] = [
 /// Calls and microseconds for each command, of one or several servers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands {
-    by_name: BTreeMap<String, (u64, u64)>,
+    by_name: BTreeMap<String, (usize, usize)>,
+}
+
+impl FromIterator<String> for Commands {
+    /// Adds up the lines `cmdstat_get:calls=1,usec=2,…` of several servers.
+    fn from_iter<I: IntoIterator<Item = String>>(infos: I) -> Self {
+        let mut commands = Self::default();
+        for info in infos {
+            for (name, counts) in fields(&info) {
+                if let Some(name) = name.strip_prefix("cmdstat_") {
+                    let (calls, usec) = commands.by_name.entry(name.to_owned()).or_default();
+                    *calls += counter(counts, "calls");
+                    *usec += counter(counts, "usec");
+                }
+            }
+        }
+        commands
+    }
+}
+
+/// One of the counters `calls=1,usec=2,…`.
+fn counter(counters: &str, wanted: &str) -> usize {
+    let mut counters = counters
+        .split(',')
+        .filter_map(|field| field.split_once('='));
+    let found = counters.find(|(name, _)| *name == wanted);
+    found.map_or(0, |(_, value)| value.parse().expect("a number"))
 }
 
 impl Commands {
-    /// Adds the lines `cmdstat_get:calls=1,usec=2,…`.
-    pub(crate) fn add(&mut self, info: &str) {
-        for line in info.lines() {
-            let Some((name, rest)) = line
-                .strip_prefix("cmdstat_")
-                .and_then(|line| line.split_once(':'))
-            else {
-                continue;
-            };
-            let field = |wanted: &str| -> u64 {
-                rest.split(',')
-                    .filter_map(|field| field.split_once('='))
-                    .find(|(name, _)| *name == wanted)
-                    .map_or(0, |(_, value)| value.parse().expect("a number"))
-            };
-            let entry = self.by_name.entry(name.to_owned()).or_default();
-            entry.0 += field("calls");
-            entry.1 += field("usec");
-        }
+    /// The calls and microseconds of one command.
+    fn of(&self, name: &str) -> (usize, usize) {
+        self.by_name.get(name).copied().unwrap_or_default()
     }
 
     /// What was added since `earlier`.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
-        let by_name = self.by_name.iter().map(|(name, now)| {
-            let before = earlier.by_name.get(name).copied().unwrap_or_default();
-            (
-                name.clone(),
-                (
-                    now.0.saturating_sub(before.0),
-                    now.1.saturating_sub(before.1),
-                ),
-            )
-        });
-        Self {
-            by_name: by_name.filter(|(_, (calls, _))| *calls > 0).collect(),
+        let mut since = self.clone();
+        for (name, (calls, usec)) in &mut since.by_name {
+            let (calls_before, usec_before) = earlier.of(name);
+            *calls = calls.saturating_sub(calls_before);
+            *usec = usec.saturating_sub(usec_before);
         }
+        since.by_name.retain(|_, (calls, _)| *calls > 0);
+        since
     }
 
     /// Commands that clients of this system sent, and those that ran inside their scripts. (An `HDEL` counts as the
     /// latter: where locks are contended, dlock sends next to none.)
-    pub(crate) fn sent_and_inside(&self, kind: Kind) -> (u64, u64) {
+    pub(crate) fn sent_and_inside(&self, kind: Kind) -> (f64, f64) {
         let (mut sent, mut inside) = (0, 0);
         for (name, (calls, _)) in &self.by_name {
             let command = name.split('|').next().unwrap_or(name);
@@ -66,20 +72,17 @@ impl Commands {
                 || (command == "set" && kind.sends_set());
             *if by_client { &mut sent } else { &mut inside } += calls;
         }
-        (sent, inside)
+        (count(sent), count(inside))
     }
 
     /// How many scripts ran.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
     pub(crate) fn scripts(&self) -> f64 {
-        let calls = |name| self.by_name.get(name).map_or(0, |(calls, _)| *calls);
-        (calls("eval") + calls("evalsha")) as f64
+        count(self.of("eval").0 + self.of("evalsha").0)
     }
 
     /// The mean duration of a command in us; not a number if it never ran.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
     pub(crate) fn usec_per_call(&self, name: &str) -> f64 {
-        let (calls, usec) = self.by_name.get(name).copied().unwrap_or_default();
-        usec as f64 / calls as f64
+        let (calls, usec) = self.of(name);
+        count(usec) / count(calls)
     }
 }

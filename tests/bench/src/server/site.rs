@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dlock_tests::{ClusterOptions, Direction, FaultProxy, RedisCluster, RedisServer};
 
-use super::Commands;
+use super::{Commands, fields};
 use crate::system::{Polling, Setup, Topology};
 
 /// Where locks live during the benchmark.
@@ -14,10 +14,8 @@ pub(crate) enum Site {
     Standalone(Box<RedisServer>),
     /// Three masters. Without replicas, which would take turns on the few cores with what is measured.
     Cluster(RedisCluster),
-    /// Servers that know nothing of one another.
-    Quorum(Vec<RedisServer>),
-    /// Independent servers, with a proxy in front of the first that can cut it off.
-    Shaky(Vec<RedisServer>, FaultProxy),
+    /// Servers that know nothing of one another. A proxy in front of the first one may cut it off.
+    Quorum(Vec<RedisServer>, Option<FaultProxy>),
 }
 
 /// What one server of a quorum does.
@@ -46,26 +44,33 @@ impl Site {
         for _ in 0..servers {
             started.push(RedisServer::start().await);
         }
-        Self::Quorum(started)
+        Self::Quorum(started, None)
     }
 
+    /// A quorum whose first server can be away.
     pub(crate) async fn shaky(servers: usize) -> Self {
-        let Self::Quorum(servers) = Self::quorum(servers).await else {
-            unreachable!("it is one");
-        };
-        let proxy = FaultProxy::start(servers[0].addr());
-        Self::Shaky(servers, proxy)
+        let mut site = Self::quorum(servers).await;
+        if let Self::Quorum(servers, proxy) = &mut site {
+            *proxy = Some(FaultProxy::start(servers[0].addr()));
+        }
+        site
+    }
+
+    /// The server that can be away, and the proxy in front of it.
+    fn shaken(&self) -> (&RedisServer, &FaultProxy) {
+        match self {
+            Self::Quorum(servers, Some(proxy)) => (&servers[0], proxy),
+            _ => panic!("its servers are always there"),
+        }
     }
 
     /// From now on the first server is away like this.
     pub(crate) fn begin(&self, away: Away) {
-        let Self::Shaky(servers, proxy) = self else {
-            panic!("its servers are always there");
-        };
+        let (server, proxy) = self.shaken();
         match away {
             Away::No => {}
-            Away::Shutdown => servers[0].kill(),
-            Away::Hung => servers[0].pause(),
+            Away::Shutdown => server.kill(),
+            Away::Hung => server.pause(),
             Away::Refusing => proxy.refuse(),
             Away::Slow => proxy.delay(Direction::ToClient, Duration::from_millis(200)),
         }
@@ -73,13 +78,11 @@ impl Site {
 
     /// Ends what [`Self::begin`] began.
     pub(crate) async fn end(&self, away: Away) {
-        let Self::Shaky(servers, proxy) = self else {
-            panic!("its servers are always there");
-        };
+        let (server, proxy) = self.shaken();
         match away {
             Away::No => {}
-            Away::Shutdown => servers[0].restart().await,
-            Away::Hung => servers[0].resume(),
+            Away::Shutdown => server.restart().await,
+            Away::Hung => server.resume(),
             Away::Refusing | Away::Slow => proxy.pass(),
         }
     }
@@ -89,13 +92,11 @@ impl Site {
         let (url, topology) = match self {
             Self::Standalone(server) => (server.url(), Topology::Standalone),
             Self::Cluster(cluster) => (cluster.url(), Topology::Cluster),
-            Self::Quorum(servers) => {
-                let urls: Vec<String> = servers.iter().map(RedisServer::url).collect();
-                (urls.join(","), Topology::Quorum)
-            }
-            Self::Shaky(servers, proxy) => {
-                let others = servers[1..].iter().map(RedisServer::url);
-                let urls: Vec<String> = std::iter::once(proxy.url()).chain(others).collect();
+            Self::Quorum(servers, proxy) => {
+                let mut urls: Vec<String> = servers.iter().map(RedisServer::url).collect();
+                if let Some(proxy) = proxy {
+                    urls[0] = proxy.url();
+                }
                 (urls.join(","), Topology::Quorum)
             }
         };
@@ -112,7 +113,7 @@ impl Site {
         match self {
             Self::Standalone(_) => system.to_string(),
             Self::Cluster(_) => format!("{system} (cluster)"),
-            Self::Quorum(_) | Self::Shaky(..) => format!("{system} (quorum)"),
+            Self::Quorum(..) => format!("{system} (quorum)"),
         }
     }
 
@@ -120,33 +121,30 @@ impl Site {
         match self {
             Self::Standalone(server) => vec![server],
             Self::Cluster(cluster) => (0..cluster.len()).map(|n| cluster.node(n)).collect(),
-            Self::Quorum(servers) | Self::Shaky(servers, _) => servers.iter().collect(),
+            Self::Quorum(servers, _) => servers.iter().collect(),
         }
     }
 
     /// The CPU time of all servers so far, in seconds.
     pub(crate) async fn cpu(&self) -> f64 {
-        let mut sum = 0.0;
-        for node in self.nodes() {
-            let info = node.info("cpu").await.expect("the server answers");
-            for line in info.lines() {
-                if let Some((name, value)) = line.trim().split_once(':')
-                    && (name == "used_cpu_user" || name == "used_cpu_sys")
-                {
-                    sum += value.parse::<f64>().expect("seconds");
-                }
-            }
-        }
-        sum
+        let infos = self.infos("cpu").await;
+        let used = infos.iter().flat_map(|info| fields(info));
+        let used = used.filter(|(name, _)| ["used_cpu_user", "used_cpu_sys"].contains(name));
+        used.map(|(_, value)| value.parse::<f64>().expect("seconds"))
+            .sum()
     }
 
     pub(crate) async fn commands(&self) -> Commands {
-        let mut commands = Commands::default();
+        self.infos("commandstats").await.into_iter().collect()
+    }
+
+    /// A section of `INFO`, of each server.
+    async fn infos(&self, section: &str) -> Vec<String> {
+        let mut infos = Vec::new();
         for node in self.nodes() {
-            let info = node.info("commandstats").await.expect("the server answers");
-            commands.add(&info);
+            infos.push(node.info(section).await.expect("the server answers"));
         }
-        commands
+        infos
     }
 
     /// How many subscriptions all clients have, of each kind.

@@ -8,7 +8,7 @@ use distkit::{
 };
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
-use super::{Mode, Setup, System};
+use super::{Body, Mode, Setup, System, run_under};
 
 const DEFAULT: Duration = Duration::from_millis(50);
 
@@ -32,11 +32,7 @@ impl System for Distkit {
         }
     }
 
-    async fn locked<F>(&self, mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, mode: Mode, key: &str, body: B) -> B::Output {
         // It takes no colons.
         let key = DistkitRedisKey::new_or_panic(key.replace(':', "-"));
         let options = LockOptions::builder(key, self.connection.clone())
@@ -45,18 +41,8 @@ impl System for Distkit {
             .build();
         let lock = RwLock::new(options);
         match mode {
-            Mode::Read => {
-                let guard = lock.read().await.expect("the lock is granted");
-                let output = body.await;
-                guard.release().await.expect("the lock was held");
-                output
-            }
-            Mode::Write => {
-                let guard = lock.write().await.expect("the lock is granted");
-                let output = body.await;
-                guard.release().await.expect("the lock was held");
-                output
-            }
+            Mode::Read => run_under!(lock.read(), body),
+            Mode::Write => run_under!(lock.write(), body),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use dlock::Client;
 
-use super::{Mode, Setup, System, Topology};
+use super::{Body, Mode, Setup, System, Topology, run_under};
 
 #[derive(Clone)]
 pub(crate) struct Dlock {
@@ -16,31 +16,17 @@ impl System for Dlock {
         }
     }
 
-    async fn locked<F>(&self, mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, mode: Mode, key: &str, body: B) -> B::Output {
         let lock = self.client.rw_lock(key).expect("a valid name");
         match mode {
-            Mode::Read => {
-                let guard = lock.read().await.expect("the lock is granted");
-                let output = body.await;
-                guard.release().await.expect("the lock was held");
-                output
-            }
-            Mode::Write => {
-                let guard = lock.write().await.expect("the lock is granted");
-                let output = body.await;
-                guard.release().await.expect("the lock was held");
-                output
-            }
+            Mode::Read => run_under!(lock.read(), body),
+            Mode::Write => run_under!(lock.write(), body),
         }
     }
 }
 
 /// A client of these servers.
-pub(super) async fn client(setup: &Setup) -> Client {
+pub(crate) async fn client(setup: &Setup) -> Client {
     let builder = match setup.topology {
         Topology::Standalone | Topology::Cluster => Client::builder().url(&setup.url),
         Topology::Quorum => Client::builder().quorum(setup.nodes()),

@@ -1,6 +1,6 @@
 //! dlock's mutex, which other languages share.
 
-use super::{Mode, Setup, System, dlock::client};
+use super::{Body, Mode, Setup, System, dlock::client, run_under};
 
 #[derive(Clone)]
 pub(crate) struct DlockMutex {
@@ -14,15 +14,8 @@ impl System for DlockMutex {
         }
     }
 
-    async fn locked<F>(&self, _mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, _mode: Mode, key: &str, body: B) -> B::Output {
         let mutex = self.client.mutex(key).expect("a valid name");
-        let guard = mutex.lock().await.expect("the lock is granted");
-        let output = body.await;
-        guard.release().await.expect("the lock was held");
-        output
+        run_under!(mutex.lock(), body)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use redis::{Cmd, Script};
+use redis::Script;
 
-use super::{Mode, Setup, System, shards::Shards};
+use super::{Body, Mode, Setup, System, evalsha, shards::Shards};
 
 const CODE: &str = "return 1";
 
@@ -16,23 +16,15 @@ pub(crate) struct Empty {
 
 impl System for Empty {
     async fn connect(setup: &Setup) -> Self {
+        let script = Script::new(CODE);
         Self {
-            shards: Shards::connect(&setup.url, &[CODE]).await,
-            script: Arc::new(Script::new(CODE)),
+            shards: Shards::connect(&setup.url, &[&script]).await,
+            script: Arc::new(script),
         }
     }
 
-    async fn locked<F>(&self, _mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        let mut command = Cmd::new();
-        command
-            .arg("EVALSHA")
-            .arg(self.script.get_hash())
-            .arg(1)
-            .arg(key);
+    async fn locked<B: Body>(&self, _mode: Mode, key: &str, body: B) -> B::Output {
+        let command = evalsha(&self.script, key);
         self.shards.send(key, &command).await;
         let output = body.await;
         self.shards.send(key, &command).await;

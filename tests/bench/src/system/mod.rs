@@ -14,8 +14,16 @@ mod shards;
 use std::{fmt, str::FromStr, time::Duration};
 
 pub(crate) use self::{
-    distkit::Distkit, dlock::Dlock, dlock_mutex::DlockMutex, empty::Empty, raw::Raw, raw::RawToken,
-    rds_lock::RdsLock, redis_lock::RedisLock, rlock::Rlock, rslock::Rslock,
+    distkit::Distkit,
+    dlock::{Dlock, client},
+    dlock_mutex::DlockMutex,
+    empty::Empty,
+    raw::{Raw, RawToken},
+    rds_lock::RdsLock,
+    redis_lock::RedisLock,
+    rlock::Rlock,
+    rslock::Rslock,
+    shards::{connection, evalsha},
 };
 
 /// How often those look that poll.
@@ -78,11 +86,18 @@ pub(crate) trait System: Clone + Send + Sync + Sized + 'static {
     fn connect(setup: &Setup) -> impl Future<Output = Self> + Send;
 
     /// Runs `body` under the lock of this name and gives the lock back; waits as long as it takes.
-    fn locked<F>(&self, mode: Mode, key: &str, body: F) -> impl Future<Output = F::Output> + Send
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static;
+    fn locked<B: Body>(
+        &self,
+        mode: Mode,
+        key: &str,
+        body: B,
+    ) -> impl Future<Output = B::Output> + Send;
 }
+
+/// What runs under a lock.
+pub(crate) trait Body: Future<Output: Send + 'static> + Send + 'static {}
+
+impl<F: Future<Output: Send + 'static> + Send + 'static> Body for F {}
 
 /// The systems by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,50 +240,30 @@ impl FromStr for Kind {
     }
 }
 
+/// Runs `body` between the grant of a guard and its release. Guards that release by reference need a `mut` at the end.
+macro_rules! run_under {
+    ($grant:expr, $body:expr $(, $mutable:tt)?) => {{
+        let $($mutable)? guard = $grant.await.expect("the lock is granted");
+        let output = $body.await;
+        guard.release().await.expect("the lock was held");
+        output
+    }};
+}
+use run_under;
+
 /// Runs a generic function with the system's type: `with_system!(kind, S => run::<S>(…).await)`.
 macro_rules! with_system {
     ($kind:expr, $S:ident => $body:expr) => {
+        $crate::system::with_system! { $kind, $S => $body;
+            Empty Raw RawToken Dlock DlockMutex Rslock RedisLock Rlock RdsLock Distkit
+        }
+    };
+    ($kind:expr, $S:ident => $body:expr; $($system:ident)+) => {
         match $kind {
-            $crate::system::Kind::Empty => {
-                type $S = $crate::system::Empty;
+            $($crate::system::Kind::$system => {
+                type $S = $crate::system::$system;
                 $body
-            }
-            $crate::system::Kind::Raw => {
-                type $S = $crate::system::Raw;
-                $body
-            }
-            $crate::system::Kind::RawToken => {
-                type $S = $crate::system::RawToken;
-                $body
-            }
-            $crate::system::Kind::Dlock => {
-                type $S = $crate::system::Dlock;
-                $body
-            }
-            $crate::system::Kind::DlockMutex => {
-                type $S = $crate::system::DlockMutex;
-                $body
-            }
-            $crate::system::Kind::Rslock => {
-                type $S = $crate::system::Rslock;
-                $body
-            }
-            $crate::system::Kind::RedisLock => {
-                type $S = $crate::system::RedisLock;
-                $body
-            }
-            $crate::system::Kind::Rlock => {
-                type $S = $crate::system::Rlock;
-                $body
-            }
-            $crate::system::Kind::RdsLock => {
-                type $S = $crate::system::RdsLock;
-                $body
-            }
-            $crate::system::Kind::Distkit => {
-                type $S = $crate::system::Distkit;
-                $body
-            }
+            })+
         }
     };
 }

@@ -5,9 +5,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use redis::{Cmd, Script, Value};
+use redis::{Script, Value};
 
-use super::{Mode, Setup, System, shards::Shards};
+use super::{Body, Mode, Setup, System, evalsha, shards::Shards};
 
 /// Scripts that make a lock, which has no read mode, no tokens, no server time, no line and no renewal.
 const PLAIN: [&str; 2] = [
@@ -55,37 +55,22 @@ impl<const TOKEN: bool> System for Floor<TOKEN> {
             id: AtomicU64::new(fastrand::u64(..)),
         };
         Self {
-            shards: Shards::connect(&setup.url, &[acquire, release]).await,
+            shards: Shards::connect(&setup.url, &[&scripts.acquire, &scripts.release]).await,
             scripts: Arc::new(scripts),
             lease_ms: setup.lease.as_millis(),
         }
     }
 
-    async fn locked<F>(&self, _mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, _mode: Mode, key: &str, body: B) -> B::Output {
         let id = self.scripts.id.fetch_add(1, Ordering::Relaxed);
-        let mut acquire = Cmd::new();
-        acquire
-            .arg("EVALSHA")
-            .arg(self.scripts.acquire.get_hash())
-            .arg(1)
-            .arg(key)
-            .arg(id)
-            .arg(self.lease_ms.to_string());
+        let mut acquire = evalsha(&self.scripts.acquire, key);
+        acquire.arg(id).arg(self.lease_ms.to_string());
         let granted = self.shards.send(key, &acquire).await;
         let granted = matches!(granted, Value::Okay | Value::Int(_));
         assert!(granted, "nobody else uses this lock");
         let output = body.await;
-        let mut release = Cmd::new();
-        release
-            .arg("EVALSHA")
-            .arg(self.scripts.release.get_hash())
-            .arg(1)
-            .arg(key)
-            .arg(id);
+        let mut release = evalsha(&self.scripts.release, key);
+        release.arg(id);
         let released = self.shards.send(key, &release).await;
         assert_eq!(released, Value::Int(1), "the lock was held");
         output

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rds_lock::{Locker, Mode as LockerMode};
 use redis032::{Client, aio::ConnectionManager};
 
-use super::{Mode, Setup, System};
+use super::{Body, Mode, Setup, System};
 
 const DEFAULT: Duration = Duration::from_millis(100);
 
@@ -27,11 +27,7 @@ impl System for RdsLock {
         }
     }
 
-    async fn locked<F>(&self, mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, mode: Mode, key: &str, body: B) -> B::Output {
         let mode = match mode {
             Mode::Read => LockerMode::R,
             Mode::Write => LockerMode::W,

@@ -6,7 +6,7 @@ use redis_lock::{LockAcrossOptions, lock_across};
 use redis027::{Client, aio::MultiplexedConnection};
 use tokio::sync::Mutex;
 
-use super::{Mode, Setup, System};
+use super::{Body, Mode, Setup, System};
 
 #[derive(Clone)]
 pub(crate) struct RedisLock {
@@ -26,11 +26,7 @@ impl System for RedisLock {
         }
     }
 
-    async fn locked<F>(&self, _mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, _mode: Mode, key: &str, body: B) -> B::Output {
         // It wants a mutex around the connection; with one for each call it still pipelines.
         let connection = Arc::new(Mutex::new(self.connection.clone()));
         let options = LockAcrossOptions {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rlock::{AcquireOptions, async_lock::RLock};
 
-use super::{Mode, Setup, System};
+use super::{Body, Mode, Setup, System, run_under};
 
 const DEFAULT: Duration = Duration::from_millis(100);
 
@@ -27,30 +27,11 @@ impl System for Rlock {
         }
     }
 
-    async fn locked<F>(&self, mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, mode: Mode, key: &str, body: B) -> B::Output {
+        let (client, options) = (&self.client, self.options.clone());
         match mode {
-            Mode::Read => {
-                let guard = self
-                    .client
-                    .acquire_read_with_options(key, self.options.clone());
-                let mut guard = guard.await.expect("the lock is granted");
-                let output = body.await;
-                guard.release().await.expect("the lock was held");
-                output
-            }
-            Mode::Write => {
-                let guard = self
-                    .client
-                    .acquire_write_with_options(key, self.options.clone());
-                let mut guard = guard.await.expect("the lock is granted");
-                let output = body.await;
-                guard.release().await.expect("the lock was held");
-                output
-            }
+            Mode::Read => run_under!(client.acquire_read_with_options(key, options), body, mut),
+            Mode::Write => run_under!(client.acquire_write_with_options(key, options), body, mut),
         }
     }
 }

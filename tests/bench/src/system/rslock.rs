@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rslock::LockManager;
 
-use super::{Mode, Setup, System, Topology};
+use super::{Body, Mode, Setup, System, Topology};
 
 /// The bound.
 const DEFAULT: Duration = Duration::from_millis(200);
@@ -29,11 +29,7 @@ impl System for Rslock {
         Self { manager, lease }
     }
 
-    async fn locked<F>(&self, _mode: Mode, key: &str, body: F) -> F::Output
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    async fn locked<B: Body>(&self, _mode: Mode, key: &str, body: B) -> B::Output {
         let guard = self.manager.acquire(key, self.lease).await;
         let guard = guard.expect("the lock is granted");
         let output = body.await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dlock::Slot;
-use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, Value, aio::MultiplexedConnection};
+use redis::{AsyncConnectionConfig, Client, Cmd, Script, Value, aio::MultiplexedConnection, cmd};
 
 /// A connection to each master, picked by slot.
 #[derive(Clone)]
@@ -15,11 +15,10 @@ pub(super) struct Shards {
 
 impl Shards {
     /// Connects, and loads the scripts everywhere.
-    pub(super) async fn connect(url: &str, scripts: &[&str]) -> Self {
+    pub(super) async fn connect(url: &str, scripts: &[&Script]) -> Self {
         let seed = url.split(',').next().unwrap_or(url);
-        let first = connection(seed).await;
-        let ranges = Cmd::new()
-            .arg("CLUSTER")
+        let first = connection(seed, AsyncConnectionConfig::new()).await;
+        let ranges = cmd("CLUSTER")
             .arg("SLOTS")
             .query_async::<Vec<(u16, u16, Vec<Value>)>>(&mut first.clone())
             .await;
@@ -34,7 +33,8 @@ impl Shards {
                     };
                     let host: String = redis::from_redis_value(host.clone()).expect("a name");
                     let port: u16 = redis::from_redis_value(port.clone()).expect("a port");
-                    nodes.push(connection(&format!("redis://{host}:{port}")).await);
+                    let url = format!("redis://{host}:{port}");
+                    nodes.push(connection(&url, AsyncConnectionConfig::new()).await);
                     let number = u8::try_from(number).expect("a small cluster");
                     slots[usize::from(from)..=usize::from(to)].fill(number);
                 }
@@ -43,12 +43,7 @@ impl Shards {
         };
         for node in &nodes {
             for script in scripts {
-                let loaded: RedisResult<String> = Cmd::new()
-                    .arg("SCRIPT")
-                    .arg("LOAD")
-                    .arg(*script)
-                    .query_async(&mut node.clone())
-                    .await;
+                let loaded = script.load_async(&mut node.clone()).await;
                 loaded.expect("the server takes the script");
             }
         }
@@ -73,12 +68,17 @@ impl Shards {
     }
 }
 
-async fn connection(url: &str) -> MultiplexedConnection {
-    // However long it takes, that is what is measured.
-    let config = AsyncConnectionConfig::new().set_response_timeout(None);
-    Client::open(url)
-        .expect("a valid URL")
-        .get_multiplexed_async_connection_with_config(&config)
-        .await
-        .expect("the server takes connections")
+/// A connection that waits for replies however long they take: that is what is measured.
+pub(crate) async fn connection(url: &str, config: AsyncConnectionConfig) -> MultiplexedConnection {
+    let client = Client::open(url).expect("a valid URL");
+    let config = config.set_response_timeout(None);
+    let connection = client.get_multiplexed_async_connection_with_config(&config);
+    connection.await.expect("the server takes connections")
+}
+
+/// The command that runs a loaded script on one key; its arguments are to be added.
+pub(crate) fn evalsha(script: &Script, key: &str) -> Cmd {
+    let mut command = cmd("EVALSHA");
+    command.arg(script.get_hash()).arg(1).arg(key);
+    command
 }

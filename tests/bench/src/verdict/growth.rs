@@ -44,7 +44,7 @@ impl Verdicts<'_> {
                 let criterion = format!(
                     "w10, {operation}: among {most} <= {FACTOR} x among {few}, give or take {NOISE} us"
                 );
-                self.judge(&criterion, Some(after / before), |_| is_flat(before, after));
+                self.judge(criterion, Some(after / before), |_| is_flat(before, after));
             }
             longest.merge(&costs.into_iter().map(|(_, cost)| cost).collect());
         }
@@ -69,13 +69,13 @@ impl Verdicts<'_> {
                 let criterion = format!(
                     "w10, {name}: for each of {most} <= {FACTOR} x for each of {few}, give or take {NOISE} us"
                 );
-                self.judge(&criterion, Some(each / before), |_| is_flat(before, each));
+                self.judge(criterion, Some(each / before), |_| is_flat(before, each));
                 let criterion =
                     format!("w10, {name}: {most} take < {TOGETHER} ms of the server in sum");
-                self.judge(&criterion, Some(after), |ms| ms < TOGETHER);
+                self.judge(criterion, Some(after), |ms| ms < TOGETHER);
                 let expected = count(expected);
                 let criterion = format!("w10, {name}: messages for {most}, exactly {expected}");
-                self.judge(&criterion, messages, |messages| {
+                self.judge(criterion, messages, |messages| {
                     (messages - expected).abs() < 0.5
                 });
             }
@@ -85,7 +85,7 @@ impl Verdicts<'_> {
     /// Others wait while a script runs.
     fn no_script_is_long(&mut self, what: &str, scripts: &Samples) {
         let criterion = format!("w10, {what}: the longest script <= {LONGEST} us");
-        self.judge(&criterion, Some(scripts.max()), |us| us <= LONGEST);
+        self.judge(criterion, Some(scripts.max()), |us| us <= LONGEST);
     }
 }
 

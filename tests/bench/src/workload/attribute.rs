@@ -5,7 +5,7 @@ use std::{hint::black_box, time::Instant};
 use dlock::{Client, Error, distributed_lock};
 
 use super::Lab;
-use crate::{results::Results, system::Kind};
+use crate::results::Results;
 
 const WARM_UP: u32 = 2_000;
 const CALLS: u32 = 100_000;
@@ -26,9 +26,6 @@ async fn by_hand(id: u32) -> Result<u32, Error> {
 }
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    if !lab.systems.contains(&Kind::Dlock) {
-        return;
-    }
     let client = Client::connect("memory://").await;
     dlock::install(client.expect("memory is always there"));
     for _ in 0..lab.repeats * 3 {

@@ -1,9 +1,13 @@
 //! What the server spends on dlock's scripts, and what each of their commands adds.
 
-use redis::{AsyncConnectionConfig, Client, Script, aio::MultiplexedConnection, cmd};
+use redis::{AsyncConnectionConfig, Script, aio::MultiplexedConnection};
 
 use super::{LEASE, Lab};
-use crate::{results::Results, server::Site, system::Kind};
+use crate::{
+    results::Results,
+    server::Site,
+    system::{Kind, connection, evalsha},
+};
 
 const RUNS: usize = 20_000;
 const BATCH: usize = 200;
@@ -22,17 +26,9 @@ const STEPS: [(&str, &str); 6] = [
 ];
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    if !lab.systems.contains(&Kind::Dlock) {
-        return;
-    }
     let site = &lab.standalone;
-    let setup = site.setup(LEASE);
-    let client = Client::open(setup.url).expect("a valid URL");
-    // However long it takes, that is what is measured.
-    let config = AsyncConnectionConfig::new().set_response_timeout(None);
-    let connection = client.get_multiplexed_async_connection_with_config(&config);
-    let connection = connection.await;
-    let mut connection = connection.expect("the server takes connections");
+    let url = site.setup(LEASE).url;
+    let mut connection = connection(&url, AsyncConnectionConfig::new()).await;
     for _ in 0..lab.repeats {
         let mut code = String::new();
         for (step, call) in STEPS {
@@ -66,10 +62,9 @@ async fn release(site: &Site, connection: &mut MultiplexedConnection) -> f64 {
 
 /// What the server says one run of the script takes.
 async fn time(site: &Site, connection: &mut MultiplexedConnection, code: &str) -> f64 {
-    let mut load = cmd("SCRIPT");
-    let loaded = load.arg("LOAD").arg(code).exec_async(connection).await;
-    loaded.expect("the server takes the script");
     let script = Script::new(code);
+    let loaded = script.load_async(connection).await;
+    loaded.expect("the server takes the script");
     let mut before = site.commands().await;
     // The first batch warms up.
     for batch in 0..=RUNS / BATCH {
@@ -78,12 +73,8 @@ async fn time(site: &Site, connection: &mut MultiplexedConnection, code: &str) -
         }
         let mut pipeline = redis::pipe();
         for n in 0..BATCH {
-            pipeline
-                .cmd("EVALSHA")
-                .arg(script.get_hash())
-                .arg(1)
-                .arg(Kind::Dlock.key("calls", n))
-                .ignore();
+            let run = evalsha(&script, &Kind::Dlock.key("calls", n));
+            pipeline.add_command(run).ignore();
         }
         let run = pipeline.exec_async(connection).await;
         run.expect("the script runs");

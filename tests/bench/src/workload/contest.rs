@@ -3,7 +3,6 @@
 use std::{
     fmt::Write as _,
     process::Stdio,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -14,15 +13,17 @@ use tokio::{
     task::JoinSet,
 };
 
+use super::LEASE;
 use crate::{
     measure::{Samples, Timer, client_cpu, count},
+    results::Row,
     server::{Commands, Site},
     system::{Kind, Mode, Polling, Setup, System, with_system},
 };
 
 /// What the processes do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Contest<'a> {
+pub(super) struct Contest {
     pub(super) kind: Kind,
     pub(super) polling: Polling,
     pub(super) processes: usize,
@@ -35,10 +36,26 @@ pub(super) struct Contest<'a> {
     pub(super) lasts: Duration,
     pub(super) lease: Duration,
     /// Whose lock it is about.
-    pub(super) workload: &'a str,
+    pub(super) workload: &'static str,
 }
 
-impl Contest<'_> {
+impl Contest {
+    /// One process with one task: it writes, releases at once and does not pause.
+    pub(super) fn new(kind: Kind, workload: &'static str, lasts: Duration) -> Self {
+        Self {
+            kind,
+            polling: Polling::Tuned,
+            processes: 1,
+            tasks: 1,
+            writes: 1000,
+            hold: Duration::ZERO,
+            think: Duration::ZERO,
+            lasts,
+            lease: LEASE,
+            workload,
+        }
+    }
+
     /// The lock's name.
     pub(super) fn key(&self) -> String {
         self.kind.key(self.workload, "hot")
@@ -87,8 +104,26 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn acquisitions(&self) -> f64 {
-        count(self.shares.iter().sum())
+    /// The acquisitions per second.
+    pub(super) fn rate(&self, contest: &Contest) -> f64 {
+        count(self.shares.iter().sum()) / contest.lasts.as_secs_f64()
+    }
+
+    /// Reports how long the writers waited.
+    pub(super) fn add_waits(&self, row: &mut Row<'_>) {
+        row.add_waits(["wait p50", "wait p99", "wait max"], &self.writes);
+    }
+
+    /// Reports how evenly the processes shared the lock.
+    pub(super) fn add_shares(&self, row: &mut Row<'_>) {
+        row.add_extremes(["fewest of a process", "most of a process"], &self.shares);
+    }
+
+    /// Reports the CPU time of an acquisition; all of them are writes.
+    pub(super) fn add_cpu(&self, row: &mut Row<'_>) {
+        let cpu = |seconds| seconds * 1e6 / count(self.writes.len());
+        row.add("client CPU", "us/acquisition", cpu(self.client_cpu));
+        row.add("server CPU", "us/acquisition", cpu(self.server_cpu));
     }
 }
 
@@ -101,7 +136,7 @@ pub(super) struct Contender {
 
 impl Contender {
     /// Starts a process and waits until it is connected.
-    pub(super) async fn start(contest: &Contest<'_>, site: &Site) -> Self {
+    pub(super) async fn start(contest: &Contest, site: &Site) -> Self {
         Self::spawn(contest.command(site)).await
     }
 
@@ -201,7 +236,7 @@ impl Contenders {
 }
 
 /// Runs the contest.
-pub(super) async fn run(contest: &Contest<'_>, site: &Site) -> Outcome {
+pub(super) async fn run(contest: &Contest, site: &Site) -> Outcome {
     run_programs(contest.processes, || contest.command(site), site).await
 }
 
@@ -248,7 +283,8 @@ pub(crate) async fn run_child(arguments: &[String]) {
         think: Duration::from_micros(think),
         lasts: Duration::from_micros(lasts),
         lease: Duration::from_micros(lease),
-        workload,
+        // The process ends with the contest.
+        workload: workload.clone().leak(),
     };
     let setup = Setup {
         url: url.clone(),
@@ -260,7 +296,7 @@ pub(crate) async fn run_child(arguments: &[String]) {
     print!("{report}");
 }
 
-async fn contend<S: System>(contest: &Contest<'_>, setup: &Setup) -> String {
+async fn contend<S: System>(contest: &Contest, setup: &Setup) -> String {
     // Killed or interrupted, the parent cannot end this process any more.
     set_parent_process_death_signal(Some(Signal::KILL)).expect("Linux does that");
     let system = S::connect(setup).await;
@@ -275,15 +311,8 @@ async fn contend<S: System>(contest: &Contest<'_>, setup: &Setup) -> String {
     let (start, cpu) = (Instant::now(), client_cpu());
     let mut running = JoinSet::new();
     for _ in 0..contest.tasks {
-        let (system, timer) = (system.clone(), timer.clone());
-        let (key, contest) = (
-            Arc::<str>::from(contest.key()),
-            Contest {
-                workload: "",
-                ..*contest
-            },
-        );
-        running.spawn(async move { compete(&system, &timer, &key, &contest, start).await });
+        let (system, timer, contest) = (system.clone(), timer.clone(), *contest);
+        running.spawn(async move { compete(&system, &timer, &contest, start).await });
     }
     let mut report = running.join_all().await.concat();
     let cpu = client_cpu() - cpu;
@@ -294,10 +323,10 @@ async fn contend<S: System>(contest: &Contest<'_>, setup: &Setup) -> String {
 async fn compete<S: System>(
     system: &S,
     timer: &Timer,
-    key: &str,
-    contest: &Contest<'static>,
+    contest: &Contest,
     start: Instant,
 ) -> String {
+    let key = contest.key();
     let mut report = String::new();
     while start.elapsed() < contest.lasts {
         let mode = if fastrand::u32(0..1000) < contest.writes {
@@ -312,7 +341,7 @@ async fn compete<S: System>(
             clock.sleep(hold).await;
             (granted, granted.elapsed())
         };
-        let (granted, lasted) = system.locked(mode, key, body).await;
+        let (granted, lasted) = system.locked(mode, &key, body).await;
         let mode = if mode == Mode::Write { "write" } else { "read" };
         let waited = granted - asked;
         let _ = writeln!(report, "{mode} {}", waited.as_secs_f64() * 1e6);

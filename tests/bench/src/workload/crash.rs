@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use tokio::task::JoinHandle;
 
 use super::{
     Lab,
@@ -11,7 +12,7 @@ use super::{
 use crate::{
     results::Results,
     server::Site,
-    system::{Kind, Mode, Polling, System, with_system},
+    system::{Kind, Mode, System, with_system},
 };
 
 const LEASE: Duration = Duration::from_secs(2);
@@ -29,9 +30,9 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
         });
         for (kind, holder, waiter) in join_all(deaths).await {
             let label = site.label(kind);
-            let mut add = |metric, after| results.add("w6", &label, metric, "ms", ms(after));
-            add("grant after a holder's death", holder);
-            add("grant past a dead waiter", waiter);
+            let mut row = results.row("w6", &label);
+            row.add("grant after a holder's death", "ms", ms(holder));
+            row.add("grant past a dead waiter", "ms", ms(waiter));
         }
         site.flush().await;
     }
@@ -46,20 +47,21 @@ fn key(kind: Kind) -> String {
 }
 
 /// A process that takes the lock and would keep it for a minute.
-fn keeper(kind: Kind) -> Contest<'static> {
+fn keeper(kind: Kind) -> Contest {
     let minute = Duration::from_mins(1);
     Contest {
-        kind,
-        polling: Polling::Tuned,
-        processes: 1,
-        tasks: 1,
-        writes: 1000,
         hold: minute,
-        think: Duration::ZERO,
-        lasts: minute,
         lease: LEASE,
-        workload: "w6",
+        ..Contest::new(kind, "w6", minute)
     }
+}
+
+/// Waits for the lock, and gives the time of the grant.
+fn wait<S: System>(system: S, kind: Kind) -> JoinHandle<Instant> {
+    tokio::spawn(async move {
+        let granted = async { Instant::now() };
+        system.locked(Mode::Write, &key(kind), granted).await
+    })
 }
 
 /// From the death of the holder to the grant to who waits.
@@ -69,10 +71,7 @@ async fn dead_holder<S: System>(kind: Kind, site: &Site) -> Duration {
     holder.go().await;
     // Long enough to hold it, and at any point between two renewals.
     tokio::time::sleep(Duration::from_millis(300 + fastrand::u64(0..700))).await;
-    let waiter = tokio::spawn(async move {
-        let granted = async { Instant::now() };
-        system.locked(Mode::Write, &key(kind), granted).await
-    });
+    let waiter = wait(system, kind);
     tokio::time::sleep(Duration::from_millis(200)).await;
     let died = Instant::now();
     holder.kill().await;
@@ -99,10 +98,7 @@ async fn dead_waiter<S: System>(kind: Kind, site: &Site) -> Duration {
     let mut first = Contender::start(&keeper(kind), site).await;
     first.go().await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let second = tokio::spawn(async move {
-        let granted = async { Instant::now() };
-        waiter.locked(Mode::Write, &key(kind), granted).await
-    });
+    let second = wait(waiter, kind);
     tokio::time::sleep(Duration::from_millis(300)).await;
     first.kill().await;
     finish.send(()).expect("the holder waits for this");

@@ -1,15 +1,11 @@
 //! w1: one task, distinct keys.
 
-use std::pin::Pin;
-use std::time::Instant;
-
-use dlock_tests::RedisServer;
+use std::{pin::Pin, time::Instant};
 
 use super::{LEASE, Lab};
 use crate::{
-    measure::{KeptApart, Samples},
+    measure::Samples,
     results::Results,
-    server::Site,
     system::{Kind, Mode, Setup, System, with_system},
 };
 
@@ -20,9 +16,7 @@ const PAIRS: usize = 500;
 const TURN: usize = 25;
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    let sites = [&lab.standalone, &lab.cluster];
-    let servers = sites.into_iter().flat_map(Site::nodes);
-    let _apart = KeptApart::new(servers.map(RedisServer::pid));
+    let _apart = lab.kept_apart();
     for round in 0..lab.pick(1, 6, 30) {
         // Each has its turn behind each of the others.
         let mut places = lab.places();
@@ -47,10 +41,11 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
         for ((site, kind), task) in places.iter().zip(&tasks) {
             let label = site.label(*kind);
             let samples = task.samples();
-            results.add("w1", &label, "p50", "us", samples.median());
-            results.add("w1", &label, "p99", "us", samples.percentile(0.99));
+            let mut row = results.row("w1", &label);
+            row.add("p50", "us", samples.median());
+            row.add("p99", "us", samples.percentile(0.99));
         }
-        for site in sites {
+        for site in lab.sites() {
             site.flush().await;
         }
     }

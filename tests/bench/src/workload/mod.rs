@@ -9,6 +9,7 @@ pub(crate) mod growth;
 mod hot_key;
 mod latency;
 mod leak;
+mod many;
 mod quorum;
 mod readers;
 mod renewal;
@@ -18,8 +19,10 @@ mod throughput;
 
 use std::time::Duration;
 
+use dlock_tests::RedisServer;
+
 pub(crate) use self::{contest::run_child, effort::Effort};
-use crate::{results::Results, server::Site, system::Kind};
+use crate::{measure::KeptApart, results::Results, server::Site, system::Kind};
 
 /// The lease of ordinary runs; long enough that nothing is renewed.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
@@ -109,6 +112,17 @@ impl Lab {
         kinds.iter().copied().filter(wanted)
     }
 
+    /// The server and the cluster.
+    pub(crate) fn sites(&self) -> [&Site; 2] {
+        [&self.standalone, &self.cluster]
+    }
+
+    /// Keeps their servers and this process on different processors.
+    pub(crate) fn kept_apart(&self) -> KeptApart {
+        let servers = self.sites().into_iter().flat_map(Site::nodes);
+        KeptApart::new(servers.map(RedisServer::pid))
+    }
+
     /// Every site with the systems that work there.
     pub(crate) fn places(&self) -> Vec<(&Site, Kind)> {
         let standalone = self.chosen(&Kind::ALL).map(|kind| (&self.standalone, kind));
@@ -124,11 +138,22 @@ pub(crate) const NAMES: [&str; 14] = [
     "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w13", "quorum", "away",
 ];
 
+/// The workloads that measure dlock's read/write lock and nothing else.
+const OWN: [&str; 6] = ["calls", "w7", "w8", "w9", "w10", "w13"];
+
+/// Whether the options ask for this workload, by naming it or none.
+pub(crate) fn is_wanted(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|only| only == name)
+}
+
 /// Runs the workloads called one of `only`, or all.
 pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
-    let wanted = |name: &&str| only.is_empty() || only.iter().any(|only| name == only);
-    for name in NAMES.into_iter().filter(wanted) {
+    let measures_own = lab.systems.contains(&Kind::Dlock);
+    for name in NAMES.into_iter().filter(|name| is_wanted(only, name)) {
         eprintln!("{name}");
+        if OWN.contains(&name) && !measures_own {
+            continue;
+        }
         match name {
             "w1" => latency::run(lab, results).await,
             "w2" => throughput::run(lab, results).await,

@@ -4,10 +4,12 @@ use std::{path::Path, time::Duration};
 
 use tokio::process::Command;
 
-use super::{LEASE, Lab, contest};
+use super::{
+    Lab,
+    contest::{self, Contenders, Contest, Outcome},
+};
 use crate::{
-    measure::{Samples, count},
-    results::Results,
+    results::{Results, Row},
     server::{Away, Site},
     system::{Kind, Polling},
 };
@@ -26,32 +28,24 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
             ("quorum-8", 8, Duration::from_millis(1)),
         ] {
             for polling in [Polling::AsShipped, Polling::Tuned] {
-                let run = |kind| contest::Contest {
-                    kind,
-                    polling,
-                    processes,
-                    tasks: 1,
-                    writes: 1000,
-                    hold,
-                    think: Duration::ZERO,
-                    lasts,
-                    lease: LEASE,
-                    workload: "quorum",
-                };
-                for kind in lab.chosen(&Kind::QUORUM) {
+                for (name, kind, command) in entrants(lab) {
                     // dlock has nothing to tune.
                     if Kind::OURS.contains(&kind) && polling == Polling::AsShipped {
                         continue;
                     }
-                    let contest = run(kind);
-                    let outcome = contest::run(&contest, &site).await;
-                    add(results, workload, &polling.label(kind), &contest, &outcome);
-                }
-                if std::env::var_os(MODULES).is_some() {
-                    let contest = run(Kind::Empty);
-                    let program = || node(&contest, &site);
-                    let outcome = contest::run_programs(processes, program, &site).await;
-                    add(results, workload, &polling.label(NODE), &contest, &outcome);
+                    let contest = Contest {
+                        polling,
+                        processes,
+                        hold,
+                        ..Contest::new(kind, "quorum", lasts)
+                    };
+                    let command = || command(&contest, &site);
+                    let outcome = contest::run_programs(processes, command, &site).await;
+                    let label = polling.label(name);
+                    let mut row = results.row(workload, &label);
+                    add_waits(&mut row, &contest, &outcome);
+                    outcome.add_shares(&mut row);
+                    outcome.add_cpu(&mut row);
                 }
             }
         }
@@ -70,41 +64,43 @@ pub(super) async fn run_away(lab: &Lab, results: &mut Results) {
             ("away-refusing", Away::Refusing),
             ("away-slow", Away::Slow),
         ] {
-            let run = |kind| contest::Contest {
-                kind,
-                polling: Polling::Tuned,
-                processes: 8,
-                tasks: 1,
-                writes: 1000,
-                hold: Duration::from_millis(1),
-                think: Duration::ZERO,
-                lasts,
-                lease: LEASE,
-                workload: "away",
-            };
-            for kind in lab.chosen(&Kind::QUORUM) {
-                let contest = run(kind);
-                let outcome = beside(&contest, || contest.command(&site), &site, away).await;
-                add_waits(results, workload, kind.name(), &contest, &outcome);
-            }
-            if std::env::var_os(MODULES).is_some() {
-                let contest = run(Kind::Empty);
-                let outcome = beside(&contest, || node(&contest, &site), &site, away).await;
-                add_waits(results, workload, NODE, &contest, &outcome);
+            for (name, kind, command) in entrants(lab) {
+                let contest = Contest {
+                    processes: 8,
+                    hold: Duration::from_millis(1),
+                    ..Contest::new(kind, "away", lasts)
+                };
+                let outcome = beside(&contest, || command(&contest, &site), &site, away).await;
+                add_waits(&mut results.row(workload, name), &contest, &outcome);
             }
         }
     }
 }
 
+/// What starts a process of a contest.
+type Program = fn(&Contest, &Site) -> Command;
+
+/// The systems that take part, and node-redlock if Node.js finds it.
+fn entrants(lab: &Lab) -> Vec<(&'static str, Kind, Program)> {
+    let systems = lab.chosen(&Kind::QUORUM);
+    let mut entrants: Vec<(_, _, Program)> = systems
+        .map(|kind| (kind.name(), kind, Contest::command as Program))
+        .collect();
+    if std::env::var_os(MODULES).is_some() {
+        entrants.push((NODE, Kind::Empty, node));
+    }
+    entrants
+}
+
 /// A contest whose processes have connected when the server goes away. It comes back after the time of the contest: some
 /// clients wait for it until then.
 async fn beside(
-    contest: &contest::Contest<'_>,
+    contest: &Contest,
     command: impl Fn() -> Command,
     site: &Site,
     away: Away,
-) -> contest::Outcome {
-    let mut contenders = contest::Contenders::start(contest.processes, command).await;
+) -> Outcome {
+    let mut contenders = Contenders::start(contest.processes, command).await;
     site.begin(away);
     contenders.go().await;
     tokio::time::sleep(contest.lasts).await;
@@ -114,23 +110,13 @@ async fn beside(
     outcome
 }
 
-fn add_waits(
-    results: &mut Results,
-    workload: &'static str,
-    label: &str,
-    contest: &contest::Contest<'_>,
-    outcome: &contest::Outcome,
-) {
-    let rate = outcome.acquisitions() / contest.lasts.as_secs_f64();
-    let mut add = |metric, unit, value| results.add(workload, label, metric, unit, value);
-    add("acquisitions", "1/s", rate);
-    add("wait p50", "ms", outcome.writes.median() / 1e3);
-    add("wait p99", "ms", outcome.writes.percentile(0.99) / 1e3);
-    add("wait max", "ms", outcome.writes.max() / 1e3);
+fn add_waits(row: &mut Row<'_>, contest: &Contest, outcome: &Outcome) {
+    row.add("acquisitions", "1/s", outcome.rate(contest));
+    outcome.add_waits(row);
 }
 
 /// The program that takes part for node-redlock.
-fn node(contest: &contest::Contest<'_>, site: &Site) -> Command {
+fn node(contest: &Contest, site: &Site) -> Command {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("contestants/node-redlock.js");
     let mut command = Command::new("node");
     command
@@ -138,29 +124,4 @@ fn node(contest: &contest::Contest<'_>, site: &Site) -> Command {
         .args([contest.key(), site.setup(contest.lease).url])
         .args(contest.numbers());
     command
-}
-
-fn add(
-    results: &mut Results,
-    workload: &'static str,
-    label: &str,
-    contest: &contest::Contest<'_>,
-    outcome: &contest::Outcome,
-) {
-    add_waits(results, workload, label, contest, outcome);
-    let all = count(outcome.writes.len());
-    let mut add = |metric, unit, value| results.add(workload, label, metric, unit, value);
-    let shares: Samples = outcome.shares.iter().map(|share| count(*share)).collect();
-    add("fewest of a process", "1", shares.percentile(0.0));
-    add("most of a process", "1", shares.max());
-    add(
-        "client CPU",
-        "us/acquisition",
-        outcome.client_cpu * 1e6 / all,
-    );
-    add(
-        "server CPU",
-        "us/acquisition",
-        outcome.server_cpu * 1e6 / all,
-    );
 }

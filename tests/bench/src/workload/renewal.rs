@@ -2,24 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use dlock::{Client, WriteGuard};
-use tokio::task::JoinSet;
-
-use super::{LEASE, Lab};
+use super::{LEASE, Lab, many};
 use crate::{
     measure::{client_cpu, count, resident_bytes},
     results::Results,
     server::Site,
-    system::Kind,
+    system::{Kind, client},
 };
 
-const TASKS: usize = 64;
-
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    if !lab.systems.contains(&Kind::Dlock) {
-        return;
-    }
-    for site in [&lab.standalone, &lab.cluster] {
+    for site in lab.sites() {
         one(lab, site, results).await;
     }
 }
@@ -28,10 +20,9 @@ async fn one(lab: &Lab, site: &Site, results: &mut Results) {
     let (holds, lasts) = lab.pick((300, 1), (10_000, 15), (100_000, 60));
     let lasts = Duration::from_secs(lasts);
     let setup = site.setup(lab.pick(2 * lasts, LEASE, LEASE));
-    let client = Client::builder().url(setup.url).lease(setup.lease);
-    let client = client.build().await.expect("the servers answer");
+    let client = client(&setup).await;
     let memory = resident_bytes();
-    let guards = acquire(&client, holds).await;
+    let guards = many::hold(&client, "w7", holds).await;
     let memory = resident_bytes().saturating_sub(memory);
 
     let (start, cpu, server) = (Instant::now(), client_cpu(), site.cpu().await);
@@ -40,46 +31,20 @@ async fn one(lab: &Lab, site: &Site, results: &mut Results) {
     let took = start.elapsed().as_secs_f64();
     let cpu = (client_cpu() - cpu) / took;
     let server = (site.cpu().await - server) / took;
-    let (sent, _) = site
-        .commands()
-        .await
-        .since(&before)
-        .sent_and_inside(Kind::Dlock);
+    let commands = site.commands().await.since(&before);
+    let (renewals, _) = commands.sent_and_inside(Kind::Dlock);
     let lost = guards.iter().filter(|guard| guard.is_lost()).count();
 
     let label = site.label(Kind::Dlock);
-    let mut add = |metric, unit, value| results.add("w7", &label, metric, unit, value);
-    add("holds", "1", count(guards.len()));
-    add("lost", "1", count(lost));
-    add("client CPU", "% of a core", cpu * 100.0);
-    add("server CPU", "% of a core", server * 100.0);
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-    add("renewals", "1/s", sent as f64 / took);
-    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-    add(
-        "client memory",
-        "bytes/hold",
-        memory as f64 / count(guards.len()),
-    );
+    let mut row = results.row("w7", &label);
+    row.add("holds", "1", count(guards.len()));
+    row.add("lost", "1", count(lost));
+    row.add("client CPU", "% of a core", cpu * 100.0);
+    row.add("server CPU", "% of a core", server * 100.0);
+    row.add("renewals", "1/s", renewals / took);
+    let memory = count(memory) / count(guards.len());
+    row.add("client memory", "bytes/hold", memory);
     drop(guards);
     client.shutdown().await.expect("the releases are delivered");
     site.flush().await;
-}
-
-async fn acquire(client: &Client, holds: usize) -> Vec<WriteGuard> {
-    let mut running = JoinSet::new();
-    for task in 0..TASKS {
-        let client = client.clone();
-        running.spawn(async move {
-            let mut guards = Vec::new();
-            for n in (task..holds).step_by(TASKS) {
-                let lock = client
-                    .rw_lock(Kind::Dlock.key("w7", n))
-                    .expect("a valid name");
-                guards.push(lock.write().await.expect("the lock is free"));
-            }
-            guards
-        });
-    }
-    running.join_all().await.into_iter().flatten().collect()
 }

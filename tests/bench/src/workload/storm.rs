@@ -3,63 +3,35 @@
 
 use std::time::{Duration, Instant};
 
-use dlock::{Client, WriteGuard};
 use tokio::task::JoinSet;
 
-use super::Lab;
+use super::{Lab, many};
 use crate::{
     measure::count,
-    results::Results,
+    results::{Results, Row},
     server::Site,
-    system::{Kind, Setup},
+    system::{Kind, client},
 };
 
+const WORKLOAD: &str = "w13";
 const LEASE: Duration = Duration::from_secs(3);
 /// How often the subscriptions are counted.
 const LOOK: Duration = Duration::from_millis(20);
 /// After so long the workload is given up.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The most acquires of the holder at a time.
-const TASKS: usize = 64;
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    if !lab.systems.contains(&Kind::Dlock) {
-        return;
-    }
     let waiters = lab.pick(50, 1000, 3000);
     // Without another subscription for so long, there is none to come.
     let window = Duration::from_millis(lab.pick(500, 2000, 5000));
     for _ in 0..lab.repeats {
-        for site in [&lab.standalone, &lab.cluster] {
-            let storm = storm(site, waiters, window).await;
+        for site in lab.sites() {
             let label = site.label(Kind::Dlock);
-            let mut add = |metric, unit, value| results.add("w13", &label, metric, unit, value);
-            add("waiters", "1", count(waiters));
-            add("subscribed after", "s", storm.subscribed.as_secs_f64());
-            add("scripts settled", "1/s", storm.settled.scripts);
-            add("server CPU settled", "% of a core", storm.settled.cpu);
-            add("scripts after the cut", "1/s", storm.cut.scripts);
-            add("server CPU after the cut", "% of a core", storm.cut.cpu);
-            add("again after", "s", storm.again.as_secs_f64());
-            add("lost", "1", count(storm.lost));
-            add(
-                "all handed over after",
-                "s",
-                storm.handed_over.as_secs_f64(),
-            );
+            let mut row = results.row(WORKLOAD, &label);
+            storm(site, waiters, window, &mut row).await;
             site.flush().await;
         }
     }
-}
-
-struct Storm {
-    subscribed: Duration,
-    settled: Load,
-    /// From the cut on.
-    cut: Load,
-    again: Duration,
-    lost: usize,
-    handed_over: Duration,
 }
 
 /// What the servers do.
@@ -68,14 +40,15 @@ struct Load {
     cpu: f64,
 }
 
-async fn storm(site: &Site, waiters: usize, window: Duration) -> Storm {
+async fn storm(site: &Site, waiters: usize, window: Duration, row: &mut Row<'_>) {
     let setup = site.setup(LEASE);
-    let (holder, waiting) = (connect(&setup).await, connect(&setup).await);
-    let guards = hold(&holder, waiters).await;
+    let (holder, waiting) = (client(&setup).await, client(&setup).await);
+    let guards = many::hold(&holder, WORKLOAD, waiters).await;
     let (start, before) = (Instant::now(), site.commands().await);
     let mut acquires = JoinSet::new();
     for n in 0..waiters {
-        let lock = waiting.rw_lock(key(n)).expect("a valid name");
+        let lock = waiting.rw_lock(Kind::Dlock.key(WORKLOAD, n));
+        let lock = lock.expect("a valid name");
         acquires.spawn(async move {
             let guard = lock.write().await.expect("its turn comes");
             guard.release().await.expect("the lock was held");
@@ -101,39 +74,15 @@ async fn storm(site: &Site, waiters: usize, window: Duration) -> Storm {
     let handed_over = released.elapsed();
     holder.shutdown().await.expect("the releases are delivered");
     waiting.shutdown().await.expect("nothing is left");
-    Storm {
-        subscribed,
-        settled,
-        cut,
-        again,
-        lost,
-        handed_over,
-    }
-}
-
-fn key(n: usize) -> String {
-    Kind::Dlock.key("w13", n)
-}
-
-async fn connect(setup: &Setup) -> Client {
-    let client = Client::builder().url(&setup.url).lease(setup.lease);
-    client.build().await.expect("the servers answer")
-}
-
-async fn hold(client: &Client, locks: usize) -> Vec<WriteGuard> {
-    let mut running = JoinSet::new();
-    for task in 0..TASKS {
-        let client = client.clone();
-        running.spawn(async move {
-            let mut guards = Vec::new();
-            for n in (task..locks).step_by(TASKS) {
-                let lock = client.rw_lock(key(n)).expect("a valid name");
-                guards.push(lock.write().await.expect("the lock is free"));
-            }
-            guards
-        });
-    }
-    running.join_all().await.into_iter().flatten().collect()
+    row.add("waiters", "1", count(waiters));
+    row.add("subscribed after", "s", subscribed.as_secs_f64());
+    row.add("scripts settled", "1/s", settled.scripts);
+    row.add("server CPU settled", "% of a core", settled.cpu);
+    row.add("scripts after the cut", "1/s", cut.scripts);
+    row.add("server CPU after the cut", "% of a core", cut.cpu);
+    row.add("again after", "s", again.as_secs_f64());
+    row.add("lost", "1", count(lost));
+    row.add("all handed over after", "s", handed_over.as_secs_f64());
 }
 
 /// How long after `start` the last of `least` subscriptions or more was made, and how many there are then. A client may

@@ -12,10 +12,10 @@ use super::{
     contest::{Contender, Contest, Outcome},
 };
 use crate::{
-    measure::{Samples, client_cpu, count},
+    measure::{client_cpu, count},
     results::Results,
     server::Site,
-    system::{Kind, Mode, Polling, Setup, System, with_system},
+    system::{Kind, Mode, Setup, System, with_system},
 };
 
 const TASKS: usize = 64;
@@ -36,44 +36,29 @@ async fn one(site: &Site, results: &mut Results, kind: Kind, lasts: Duration) {
     let label = site.label(kind);
     let setup = site.setup(LEASE);
     let alone = with_system!(kind, S => crowd::<S>(kind, &setup, lasts).await);
-    let all = count(alone.shares.iter().sum());
-    let mut add = |metric, unit, value| results.add("w4", &label, metric, unit, value);
-    add("acquisitions", "1/s", all / lasts.as_secs_f64());
-    add("client CPU", "us/acquisition", alone.cpu * 1e6 / all);
-    add("wait max", "ms", alone.wait.as_secs_f64() * 1e3);
-    let shares: Samples = alone.shares.iter().map(|share| count(*share)).collect();
-    add("fewest of a task", "1", shares.percentile(0.0));
-    add("most of a task", "1", shares.max());
+    let mut row = results.row("w4", &label);
+    row.add("acquisitions", "1/s", alone.all() / lasts.as_secs_f64());
+    let cpu = alone.cpu * 1e6 / alone.all();
+    row.add("client CPU", "us/acquisition", cpu);
+    row.add("wait max", "ms", alone.wait.as_secs_f64() * 1e3);
+    row.add_extremes(["fewest of a task", "most of a task"], &alone.shares);
     site.flush().await;
 
     // The tasks of one process, and another process that wants the key now and then.
     let contest = Contest {
-        kind,
-        polling: Polling::Tuned,
-        processes: 1,
-        tasks: 1,
-        writes: 1000,
-        hold: Duration::ZERO,
         think: Duration::from_millis(20),
-        lasts,
-        lease: LEASE,
-        workload: "w4",
+        ..Contest::new(kind, "w4", lasts)
     };
     let mut other = Contender::start(&contest, site).await;
     other.go().await;
     let beside = with_system!(kind, S => crowd::<S>(kind, &setup, lasts).await);
     let mut outcome = Outcome::default();
     other.finish(&mut outcome).await;
-    let all = count(beside.shares.iter().sum());
-    add(
-        "acquisitions beside another process",
-        "1/s",
-        all / lasts.as_secs_f64(),
-    );
-    add("its wait p50", "ms", outcome.writes.median() / 1e3);
-    add("its wait p99", "ms", outcome.writes.percentile(0.99) / 1e3);
-    add("its wait max", "ms", outcome.writes.max() / 1e3);
-    add("its acquisitions", "1", count(outcome.writes.len()));
+    let rate = beside.all() / lasts.as_secs_f64();
+    row.add("acquisitions beside another process", "1/s", rate);
+    let waits = &outcome.writes;
+    row.add_waits(["its wait p50", "its wait p99", "its wait max"], waits);
+    row.add("its acquisitions", "1", count(waits.len()));
     site.flush().await;
 }
 
@@ -81,6 +66,13 @@ struct Crowd {
     shares: Vec<usize>,
     wait: Duration,
     cpu: f64,
+}
+
+impl Crowd {
+    /// The acquisitions of all tasks.
+    fn all(&self) -> f64 {
+        count(self.shares.iter().sum())
+    }
 }
 
 async fn crowd<S: System>(kind: Kind, setup: &Setup, lasts: Duration) -> Crowd {
@@ -105,13 +97,10 @@ async fn crowd<S: System>(kind: Kind, setup: &Setup, lasts: Duration) -> Crowd {
         });
     }
     let tasks = running.join_all().await;
+    let (shares, waits): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
     Crowd {
-        wait: tasks
-            .iter()
-            .map(|(_, wait)| *wait)
-            .max()
-            .unwrap_or_default(),
-        shares: tasks.into_iter().map(|(share, _)| share).collect(),
+        wait: waits.into_iter().max().unwrap_or_default(),
+        shares,
         cpu: client_cpu() - cpu,
     }
 }

@@ -28,12 +28,10 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
                 let server = site.cpu().await - server;
                 let pairs = count(load.pairs);
                 let rate = pairs / load.took.as_secs_f64();
-                let mut add = |metric, unit, value| {
-                    results.add(workload, &label, metric, unit, value);
-                };
-                add("pairs", "1/s", rate);
-                add("client CPU", "us/pair", load.client * 1e6 / pairs);
-                add("server CPU", "us/pair", server * 1e6 / pairs);
+                let mut row = results.row(workload, &label);
+                row.add("pairs", "1/s", rate);
+                row.add("client CPU", "us/pair", load.client * 1e6 / pairs);
+                row.add("server CPU", "us/pair", server * 1e6 / pairs);
                 site.flush().await;
             }
         }

@@ -1,5 +1,7 @@
 //! Many who hold or wait.
 
+use std::time::Duration;
+
 use dlock::{
     __internals::{HoldId, Op, Reply},
     LockMode,
@@ -10,19 +12,21 @@ use super::{
     link::Link,
 };
 
-/// Lets so many hold, who all succeed.
+/// `n` holders take the lock for [`LASTING`]; all succeed.
 pub(super) async fn hold(link: &mut Link, mode: LockMode, n: usize) -> Vec<Held> {
-    let ids: Vec<HoldId> = (0..n).map(|_| ask::id()).collect();
-    let ops = ids
-        .iter()
-        .map(|id| ask::attempt(id.clone(), mode, LASTING))
-        .collect();
-    take(link, ids, ops).await
+    hold_for(link, mode, n, LASTING).await
 }
 
-/// Carries out acquires that are all granted.
-pub(super) async fn take(link: &mut Link, ids: Vec<HoldId>, ops: Vec<Op>) -> Vec<Held> {
-    let replies = link.run(&ops).await;
+/// `n` holders take the lock; all succeed.
+pub(super) async fn hold_for(
+    link: &mut Link,
+    mode: LockMode,
+    n: usize,
+    lease: Duration,
+) -> Vec<Held> {
+    let ids: Vec<HoldId> = (0..n).map(|_| ask::id()).collect();
+    let ops = ids.iter().map(|id| ask::attempt(id.clone(), mode, lease));
+    let replies = link.run(&ops.collect::<Vec<_>>()).await;
     let pairs = ids.into_iter().zip(replies);
     pairs.map(|(id, reply)| held(id, &reply)).collect()
 }

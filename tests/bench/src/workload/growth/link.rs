@@ -5,13 +5,16 @@ use dlock::{
     LockKey,
 };
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, FromRedisValue, PushInfo, PushKind, Value,
+    AsyncConnectionConfig, Cmd, FromRedisValue, PushInfo, PushKind, Value,
     aio::MultiplexedConnection, cmd, from_redis_value,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ask;
-use crate::server::{Commands, Site};
+use crate::{
+    server::{Commands, Site},
+    system::connection,
+};
 
 /// How many commands are sent at a time.
 const BATCH: usize = 200;
@@ -36,14 +39,9 @@ impl Link {
         let (sender, heard) = unbounded_channel();
         // What waiters are told comes on the same connection, so that it is there when a later answer is.
         let url = format!("{}?protocol=resp3", site.setup(ask::LASTING).url);
-        let client = Client::open(url).expect("a valid URL");
-        // However long it takes, that is what is measured.
-        let config = AsyncConnectionConfig::new()
-            .set_push_sender(sender)
-            .set_response_timeout(None);
-        let connection = client.get_multiplexed_async_connection_with_config(&config);
+        let config = AsyncConnectionConfig::new().set_push_sender(sender);
         let mut link = Self {
-            connection: connection.await.expect("the server takes connections"),
+            connection: connection(&url, config).await,
             heard,
             digests: Vec::new(),
             key: lock_key("bench", "growth").expect("a valid name"),
@@ -171,7 +169,5 @@ fn converted<T: FromRedisValue>(value: Value) -> T {
 }
 
 fn counted(info: Value) -> Commands {
-    let mut commands = Commands::default();
-    commands.add(&converted::<String>(info));
-    commands
+    Commands::from_iter([converted(info)])
 }

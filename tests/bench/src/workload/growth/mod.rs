@@ -8,17 +8,10 @@ mod sequence;
 mod single;
 mod sum;
 
-use dlock_tests::RedisServer;
-
 use self::link::Link;
 pub(crate) use self::sequence::Sequence;
 use super::Lab;
-use crate::{
-    measure::{KeptApart, count},
-    results::Results,
-    server::Site,
-    system::Kind,
-};
+use crate::{measure::count, results::Results};
 
 /// How many hold or wait, and what the columns are called.
 pub(crate) const SIZES: [(usize, &str); 4] = [
@@ -34,13 +27,7 @@ pub(crate) fn row(sequence: Sequence, n: usize) -> String {
 }
 
 pub(super) async fn run(lab: &Lab, results: &mut Results) {
-    if !lab.systems.contains(&Kind::Dlock) {
-        return;
-    }
-    let servers = [&lab.standalone, &lab.cluster]
-        .into_iter()
-        .flat_map(Site::nodes);
-    let _apart = KeptApart::new(servers.map(RedisServer::pid));
+    let _apart = lab.kept_apart();
     let mut link = Link::new(&lab.standalone).await;
     for _ in 0..lab.repeats {
         for (n, column) in SIZES.into_iter().take(lab.pick(2, 3, 4)) {
@@ -51,14 +38,12 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
             }
             for sequence in Sequence::ALL {
                 let sum = sum::measure(&mut link, sequence, n, lab.effort).await;
-                let row = row(sequence, n);
-                let mut add = |metric, unit, value| {
-                    results.add("w10-sums", &row, metric, unit, value);
-                };
-                add("server time", "ms", sum.steps.sum() / 1e3);
-                add("operations", "1", count(sum.steps.len()));
-                add("of the longest", "us", sum.steps.max());
-                add("messages", "1", count(sum.messages));
+                let name = row(sequence, n);
+                let mut row = results.row("w10-sums", &name);
+                row.add("server time", "ms", sum.steps.sum() / 1e3);
+                row.add("operations", "1", count(sum.steps.len()));
+                row.add("of the longest", "us", sum.steps.max());
+                row.add("messages", "1", count(sum.messages));
             }
         }
     }

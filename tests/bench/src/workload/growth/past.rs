@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use dlock::{
     __internals::{Op, Stray},
-    LockMode::{self, Read, Write},
+    LockMode::{Read, Write},
 };
 
 use super::{
     ask::{self, LASTING},
     crowd,
     link::Link,
-    single::{SAMPLES, is_done, is_granted, time},
+    single::{SAMPLES, is_done, pairs, time},
 };
 use crate::measure::Samples;
 
@@ -52,8 +52,7 @@ async fn after_late_requests(link: &mut Link, n: usize) -> Vec<(&'static str, Sa
 async fn after_leases(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
     link.clear().await;
     let lasting = crowd::hold(link, Read, 1).await.remove(0);
-    let brief = (0..n).map(|_| ask::attempt(ask::id(), Read, SHORT));
-    link.run(&brief.collect::<Vec<_>>()).await;
+    crowd::hold_for(link, Read, n, SHORT).await;
     tokio::time::sleep(SHORT * 2).await;
     // Each newcomer removes a few of them.
     for _ in 0..=n / REVIEWED {
@@ -69,16 +68,4 @@ async fn after_leases(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)>
         ("a reader leaves after leases", leaves),
         ("renew after leases", renewals),
     ]
-}
-
-/// Acquires and releases.
-async fn pairs(link: &mut Link, mode: LockMode) -> [Samples; 2] {
-    let (mut acquires, mut releases) = (Samples::default(), Samples::default());
-    for _ in 0..SAMPLES {
-        let id = ask::id();
-        let acquire = ask::attempt(id.clone(), mode, LASTING);
-        acquires.merge(&time(link, [acquire], is_granted).await);
-        releases.merge(&time(link, [ask::release(id)], is_done).await);
-    }
-    [acquires, releases]
 }

@@ -2,7 +2,7 @@
 
 use dlock::{
     __internals::{Op, Reply},
-    LockMode::{Read, Write},
+    LockMode::{self, Read, Write},
 };
 
 use super::{
@@ -38,7 +38,7 @@ pub(super) async fn time(
     costs
 }
 
-pub(super) fn is_granted(reply: &Reply) -> bool {
+fn is_granted(reply: &Reply) -> bool {
     matches!(reply, Reply::Granted(_))
 }
 
@@ -50,17 +50,23 @@ pub(super) fn is_done(reply: &Reply) -> bool {
     *reply == Reply::Done
 }
 
+/// What an acquire and the release after it cost.
+pub(super) async fn pairs(link: &mut Link, mode: LockMode) -> [Samples; 2] {
+    let (mut acquires, mut releases) = (Samples::default(), Samples::default());
+    for _ in 0..SAMPLES {
+        let id = ask::id();
+        let acquire = ask::attempt(id.clone(), mode, LASTING);
+        acquires.merge(&time(link, [acquire], is_granted).await);
+        releases.merge(&time(link, [ask::release(id)], is_done).await);
+    }
+    [acquires, releases]
+}
+
 /// `n` readers hold, and there are no waiters.
 async fn among_readers(link: &mut Link, n: usize) -> Vec<(&'static str, Samples)> {
     link.clear().await;
     let readers = crowd::hold(link, Read, n).await;
-    let (mut joins, mut leaves) = (Samples::default(), Samples::default());
-    for _ in 0..SAMPLES {
-        let id = ask::id();
-        let join = ask::attempt(id.clone(), Read, LASTING);
-        joins.merge(&time(link, [join], is_granted).await);
-        leaves.merge(&time(link, [ask::release(id)], is_done).await);
-    }
+    let [joins, leaves] = pairs(link, Read).await;
     let refused = (0..SAMPLES).map(|_| ask::attempt(ask::id(), Write, LASTING));
     let refused = time(link, refused, |reply| matches!(reply, Reply::Busy(_))).await;
     let some = || readers.iter().cycle().take(SAMPLES);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dlock::{
-    __internals::{HoldId, Reply},
+    __internals::Reply,
     LockMode::{Read, Write},
 };
 
@@ -128,10 +128,7 @@ async fn phase(link: &mut Link, n: usize) -> Run {
 /// Readers crash, and a writer who waits gets the lock.
 async fn crashed_holds(link: &mut Link, n: usize, short: Duration) -> Run {
     let start = Instant::now();
-    let ids: Vec<HoldId> = (0..n).map(|_| ask::id()).collect();
-    let ops = ids.iter().map(|id| ask::attempt(id.clone(), Read, short));
-    let ops = ops.collect();
-    crowd::take(link, ids, ops).await;
+    crowd::hold_for(link, Read, n, short).await;
     outlive(start, short).await;
     let mut run = Run::default();
     ask_until_granted(link, &mut run, n).await;
