@@ -9,24 +9,22 @@ use crate::clock::Moment;
 pub(crate) enum Answer {
     Says(String),
     Nothing,
-    /// It does not answer; since when that was bound to be, if it is known.
+    /// The server does not answer; since when it is down, if that is known.
     Silent(Option<Moment>),
 }
 
 impl Answer {
-    /// Whether it has the token, or may have it: who was silent when the hold was recorded has not.
+    /// Whether the server has the token, or may have it. A server that was down when the hold was recorded has not.
     fn may_have(&self, token: &str, recorded: Moment) -> bool {
         match self {
-            Self::Says(value) => value == token || is_marked(value, token),
+            // A waiting client of dlock marks a hold of dlock.
+            Self::Says(value) => {
+                value == token || token.contains('/') && value.strip_suffix('+') == Some(token)
+            }
             Self::Nothing => false,
             Self::Silent(since) => since.is_none_or(|since| since > recorded),
         }
     }
-}
-
-/// Whether a client of dlock has told the holder, who is one, too, that it waits.
-fn is_marked(value: &str, token: &str) -> bool {
-    token.contains('/') && value.strip_suffix('+') == Some(token)
 }
 
 /// Whether most of the servers have the token, or may have it.
@@ -49,55 +47,48 @@ impl fmt::Display for Answer {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Moment {
-        Moment::parse(&(ms * 1_000_000).to_string()).expect("a number")
+    fn says(value: &str) -> Answer {
+        Answer::Says(value.to_owned())
     }
 
-    fn own() -> Answer {
-        Answer::Says("own".to_owned())
-    }
-
-    fn other() -> Answer {
-        Answer::Says("other".to_owned())
+    /// For a hold that was recorded at 10 ms.
+    fn may_have(answers: &[Answer], token: &str) -> bool {
+        majority_may_have(answers, token, Moment::at_ms(10))
     }
 
     #[test]
     fn one_server_has_to_say_it() {
-        assert!(majority_may_have(&[own()], "own", at(0)));
-        assert!(!majority_may_have(&[other()], "own", at(0)));
-        assert!(!majority_may_have(&[Answer::Nothing], "own", at(0)));
+        assert!(may_have(&[says("own")], "own"));
+        assert!(!may_have(&[says("other")], "own"));
+        assert!(!may_have(&[Answer::Nothing], "own"));
     }
 
     #[test]
     fn only_a_hold_of_dlock_may_be_marked() {
-        let says = |value: &str| [Answer::Says(value.to_owned())];
-        assert!(majority_may_have(&says("a/1/2+"), "a/1/2", at(0)));
-        assert!(!majority_may_have(&says("a/1/2-"), "a/1/2", at(0)));
-        assert!(!majority_may_have(&says("a/1/2"), "a/1/2+", at(0)));
-        assert!(!majority_may_have(&says("own+"), "own", at(0)));
+        assert!(may_have(&[says("a/1/2+")], "a/1/2"));
+        assert!(!may_have(&[says("a/1/2-")], "a/1/2"));
+        assert!(!may_have(&[says("a/1/2")], "a/1/2+"));
+        assert!(!may_have(&[says("own+")], "own"));
     }
 
     #[test]
     fn a_minority_may_say_something_else() {
-        let mut five = [own(), own(), own(), Answer::Nothing, other()];
-        assert!(majority_may_have(&five, "own", at(0)));
-        five[0] = other();
-        assert!(!majority_may_have(&five, "own", at(0)));
+        let [own, other] = ["own", "other"].map(says);
+        let mut five = [own.clone(), own.clone(), own, Answer::Nothing, other];
+        assert!(may_have(&five, "own"));
+        five[0] = says("other");
+        assert!(!may_have(&five, "own"));
     }
 
     #[test]
     fn the_silent_may_have_it_if_they_answered_when_it_was_recorded() {
-        let five = |since| {
-            [
-                own(),
-                own(),
-                Answer::Silent(since),
-                Answer::Nothing,
-                other(),
-            ]
+        let may = |since: Option<u64>| {
+            let silent = Answer::Silent(since.map(Moment::at_ms));
+            let [own, other] = ["own", "other"].map(says);
+            may_have(&[own.clone(), own, silent, Answer::Nothing, other], "own")
         };
-        assert!(majority_may_have(&five(None), "own", at(10)));
-        assert!(majority_may_have(&five(Some(at(11))), "own", at(10)));
-        assert!(!majority_may_have(&five(Some(at(9))), "own", at(10)));
+        assert!(may(None));
+        assert!(may(Some(11)));
+        assert!(!may(Some(9)));
     }
 }

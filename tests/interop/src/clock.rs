@@ -1,41 +1,49 @@
 //! The clock that all processes of this machine and all languages share.
 
-use std::{fmt, time::Duration};
+use std::{fmt, num::ParseIntError, str::FromStr, time::Duration};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A moment, in nanoseconds of `CLOCK_MONOTONIC`: Python's `time.monotonic_ns()`, Node's `process.hrtime.bigint()`.
+/// A moment of `CLOCK_MONOTONIC`: Python's `time.monotonic_ns()`, Node's `process.hrtime.bigint()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Moment(u64);
+pub(crate) struct Moment(Duration);
 
 impl Moment {
     pub(crate) fn now() -> Self {
         let now = clock_gettime(ClockId::Monotonic);
-        let number = |value: i64| u64::try_from(value).expect("the clock began in the past");
-        Self(number(now.tv_sec) * 1_000_000_000 + number(now.tv_nsec))
+        Self(now.try_into().expect("the clock began in the past"))
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn at_ms(ms: u64) -> Self {
+        Self(Duration::from_millis(ms))
     }
 
     pub(crate) fn after(self, time: Duration) -> Self {
-        Self(self.0 + u64::try_from(time.as_nanos()).expect("no centuries"))
+        Self(self.0 + time)
     }
 
     pub(crate) fn before(self, time: Duration) -> Self {
-        let time = u64::try_from(time.as_nanos()).expect("no centuries");
         Self(self.0.saturating_sub(time))
     }
 
-    /// How long after `earlier` it is; zero if it is before.
+    /// The time since `earlier`; zero if `earlier` is later.
     pub(crate) fn since(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+        self.0.saturating_sub(earlier.0)
     }
+}
 
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        text.parse().ok().map(Self)
+/// In nanoseconds, as processes report it.
+impl FromStr for Moment {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        text.parse().map(Duration::from_nanos).map(Self)
     }
 }
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.0.as_nanos().fmt(f)
     }
 }

@@ -1,97 +1,107 @@
-//! dlock's side: `contender JUDGE-PORT REDIS-PORT,… KEY LEASE-MS SLOT careful|fenced`, as in the other languages.
+//! dlock's side: `contender JUDGE-PORT REDIS-PORT,… KEY LEASE-MS SLOT MANNER`, as in the other languages.
 
-use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{net::Ipv4Addr, time::Duration};
 
-use dlock::Client;
-use tokio::{
-    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
-    net::TcpStream,
-    task::JoinSet,
-    time::sleep,
-};
+use clap::{Parser, ValueEnum};
+use dlock::{Client, FencingToken, LockKind};
+use dlock_load::{DlockGuard, Handle, Patience};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tokio::{net::TcpStream, time::sleep};
 
-use crate::{
-    clock::Moment,
-    lock::{Hold, Lock},
-    reader::Reader,
-};
+use crate::{clock::Moment, reader::Reader, wire::Wire};
+
+/// How a process uses its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Manner {
+    Careful,
+    /// It asks for fencing tokens; only dlock has them.
+    Fenced,
+    /// It deletes the key instead of releasing the lock; only other libraries do that.
+    Careless,
+}
+
+/// What the checker tells a process at its start.
+#[derive(Debug, Parser)]
+pub(crate) struct Terms {
+    judge: u16,
+    /// Ports, separated by commas.
+    redis: String,
+    key: String,
+    lease_ms: u64,
+    slot: usize,
+    manner: Manner,
+}
 
 /// One process.
 struct Contender {
     name: String,
     key: String,
-    lock: Lock,
-    servers: Vec<Arc<Reader>>,
-    judge: BufReader<TcpStream>,
+    lock: Handle,
+    servers: Vec<Reader>,
+    judge: Wire,
 }
 
-/// Contends until the judge says that it is over.
-pub(crate) async fn run(arguments: &[String]) {
-    let [judge, redis, key, lease, slot, manner] = arguments else {
-        panic!("contender JUDGE-PORT REDIS-PORT,… KEY LEASE-MS SLOT MANNER");
-    };
-    let name = format!("interop-{slot}-{}", std::process::id());
-    let ports = redis.split(',').map(|port| port.parse().expect("a port"));
-    let ports: Vec<u16> = ports.collect();
-    let url = |port| format!("redis://127.0.0.1:{port}");
-    let lease: u64 = lease.parse().expect("milliseconds");
+/// Contends until the checker ends the run.
+pub(crate) async fn run(terms: Terms) {
+    let name = format!("interop-{}-{}", terms.slot, std::process::id());
+    let ports = terms.redis.split(',').map(str::parse);
+    let ports: Vec<u16> = ports.collect::<Result<_, _>>().expect("ports");
+    let url = |port: &u16| format!("redis://127.0.0.1:{port}");
     let client = match &ports[..] {
         [port] => Client::builder().url(url(port)),
         ports => Client::builder().quorum(ports.iter().map(url)),
     };
     let client = client
         .client_name(&name)
-        .lease(Duration::from_millis(lease));
+        .lease(Duration::from_millis(terms.lease_ms));
     let client = client.build().await.expect("the servers answer");
-    let judge = TcpStream::connect((Ipv4Addr::LOCALHOST, judge.parse().expect("a port"))).await;
-    let judge = judge.expect("the judge listens");
-    judge.set_nodelay(true).expect("loopback takes that");
+    let kind = match terms.manner {
+        Manner::Fenced => LockKind::FencedMutex,
+        Manner::Careful | Manner::Careless => LockKind::Mutex,
+    };
+    let lock = Handle::new(&client, (kind, terms.key.clone()), None, None);
+    let judge = TcpStream::connect((Ipv4Addr::LOCALHOST, terms.judge)).await;
     let mut contender = Contender {
         name,
-        key: key.clone(),
-        lock: Lock::new(&client, key, manner == "fenced").expect("a valid name"),
-        servers: ports.into_iter().map(Reader::new).map(Arc::new).collect(),
-        judge: BufReader::new(judge),
+        key: terms.key,
+        lock: lock.expect("a valid name"),
+        servers: ports.into_iter().map(Reader::new).collect(),
+        judge: Wire::new(judge.expect("the checker listens")),
     };
-    let hello = format!("hello {slot} {}", env!("CARGO_PKG_VERSION"));
+    let hello = format!("hello {} {}", terms.slot, env!("CARGO_PKG_VERSION"));
     contender.say(&hello).await;
     while contender.say("ask").await == "ok" {
         contender.hold_once().await;
         let rest = contender.say("rest").await;
         sleep(time(&rest)).await;
     }
-    client.shutdown().await.expect("all is given back");
+    client.shutdown().await.expect("all holds are released");
 }
 
 impl Contender {
     async fn say(&mut self, words: &str) -> String {
-        let line = format!("{words}\n");
-        let told = self.judge.write_all(line.as_bytes()).await;
-        told.expect("the judge listens");
-        let mut answer = String::new();
-        let read = self.judge.read_line(&mut answer).await;
-        read.expect("the judge answers");
-        answer.trim_end().to_owned()
+        self.judge.send(words).await.expect("the checker listens");
+        self.judge.receive().await.expect("the checker answers")
     }
 
     async fn hold_once(&mut self) {
-        let hold = self.lock.lock().await.expect("the lock is granted");
+        let granted = self.lock.ask(true, Patience::Forever).await;
+        let hold = granted.expect("no error").expect("it waits for the grant");
         let token = self.token().await;
-        let fence = hold.fence().unwrap_or_default();
+        let fence = hold.fencing_token().map_or(0, FencingToken::as_u64);
         let enter = format!("enter {token} {} {fence}", until(&hold));
         let plan = self.say(&enter).await;
         if plan.starts_with("late") {
-            self.say(if hold.is_lost() {
-                "stale refused"
-            } else {
-                "stale released"
+            self.say(match hold.check() {
+                Ok(()) => "stale released",
+                Err(_) => "stale refused",
             })
             .await;
         }
         let times = if plan.starts_with("extend") { 3 } else { 1 };
         for _ in 0..times {
             sleep(time(&plan)).await;
-            if times > 1 && !hold.is_lost() {
+            if times > 1 && hold.check().is_ok() {
                 self.say(&format!("extended {}", until(&hold))).await;
             }
         }
@@ -101,41 +111,36 @@ impl Contender {
             .await;
     }
 
-    /// What the key has to say: the hold's id, of which the client's name is the beginning. Attempts that failed had others.
+    /// The value of the key: the hold's id, which begins with the client's name. Failed attempts had other ids.
     async fn token(&self) -> String {
-        let mut asked = JoinSet::new();
-        for server in &self.servers {
-            let (server, key) = (Arc::clone(server), self.key.clone());
-            asked.spawn(async move { server.get(&key).await });
-        }
-        let mut told: Vec<String> = Vec::new();
-        while let Some(answer) = asked.join_next().await {
-            let Ok(Some(id)) = answer.expect("reading does not panic") else {
-                continue;
-            };
+        let reads = self.servers.iter().map(|server| server.get(&self.key));
+        let mut reads: FuturesUnordered<_> = reads.collect();
+        let mut ids: Vec<String> = Vec::new();
+        while let Some(read) = reads.next().await {
+            let Ok(Some(id)) = read else { continue };
             if !id.starts_with(&self.name) {
                 continue;
             }
-            let others = told.iter().filter(|other| **other == id);
-            // A frozen process need not be waited for.
-            if 2 * (others.count() + 1) > self.servers.len() {
+            let same = ids.iter().filter(|other| **other == id).count() + 1;
+            // A majority is enough: a frozen server would cost time.
+            if 2 * same > self.servers.len() {
                 return id;
             }
-            told.push(id);
+            ids.push(id);
         }
-        // One that granted it has failed since. Ids are numbered, and there was no attempt since then.
-        let latest = told.into_iter().max_by_key(|id| (id.len(), id.clone()));
+        // A server that granted the hold has failed since. Ids are numbered, and the latest attempt succeeded.
+        let latest = ids.into_iter().max_by_key(|id| (id.len(), id.clone()));
         latest.unwrap_or_else(|| self.name.clone())
     }
 }
 
 /// Until when the hold is certain; renewals move that.
-fn until(hold: &Hold) -> Moment {
+fn until(hold: &DlockGuard) -> Moment {
     Moment::now().after(hold.lease_left())
 }
 
 /// The number in `PLAN MICROSECONDS`.
 fn time(answer: &str) -> Duration {
     let number = answer.split(' ').nth(1).and_then(|text| text.parse().ok());
-    Duration::from_micros(number.expect("the judge says how long"))
+    Duration::from_micros(number.expect("the checker says how long"))
 }

@@ -1,4 +1,4 @@
-//! The judge's rules, without sockets: who is in the room, who must not be, and what the key has to say about it.
+//! The checker's rules, without sockets: who holds the lock, who must not, and what the key has to say about it.
 
 use std::time::Duration;
 
@@ -26,15 +26,15 @@ pub(crate) enum Release {
     Refused,
 }
 
-/// The holders, by the judge's clock. A process does not leave by dying: the lease has to be over.
-#[derive(Debug)]
+/// The holders, by the checker's clock. A process does not leave by dying: the lease has to be over.
+#[derive(Debug, Default)]
 pub(crate) struct Court {
     lease: Duration,
     stays: Vec<Stay>,
     /// Processes whose stay was over when another entered, until they release.
     overtaken: Vec<Process>,
     entered: u64,
-    /// The fencing token of who entered last.
+    /// The largest fencing token so far.
     fence: u64,
     violations: Vec<String>,
 }
@@ -43,11 +43,7 @@ impl Court {
     pub(crate) fn new(lease: Duration) -> Self {
         Self {
             lease,
-            stays: Vec::new(),
-            overtaken: Vec::new(),
-            entered: 0,
-            fence: 0,
-            violations: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -67,14 +63,12 @@ impl Court {
             own.until = until;
             return;
         }
-        for other in &self.stays {
-            self.violations.push(format!(
-                "process {process} entered with {token} while {} of process {} had {} ms left",
-                other.token,
-                other.process,
-                other.until.since(now).as_millis()
-            ));
-        }
+        let meets = |other: &Stay| {
+            let (theirs, left) = (&other.token, other.until.since(now).as_millis());
+            let holder = format!("{theirs} of process {} had {left} ms left", other.process);
+            format!("process {process} entered with {token} while {holder}")
+        };
+        self.violations.extend(self.stays.iter().map(meets));
         self.entered += 1;
         self.stays.push(Stay {
             number: self.entered,
@@ -86,14 +80,14 @@ impl Court {
 
     /// A process that has just entered has this fencing token.
     pub(crate) fn fenced(&mut self, process: Process, fence: u64) {
-        // Whose stay was over when it could tell may have had it before others.
+        // If the stay was over before the report, the token may be older than those of later holders.
         if !self.stays.iter().any(|stay| stay.process == process) {
             return;
         }
         if fence <= self.fence {
             let last = self.fence;
             let text = format!("process {process} got the fencing token {fence} after {last}");
-            self.violations.push(text);
+            self.object(text);
         }
         self.fence = self.fence.max(fence);
     }
@@ -109,14 +103,14 @@ impl Court {
         self.overtaken.retain(|other| *other != process);
         if overtaken && release == Release::Done {
             let text = format!("process {process} was told that it had released what another had");
-            self.violations.push(text);
+            self.object(text);
         }
     }
 
     /// A process was told that it had extended or released what it no longer had.
     pub(crate) fn not_refused(&mut self, process: Process) {
         let text = format!("process {process} was told that it had changed what it had given back");
-        self.violations.push(text);
+        self.object(text);
     }
 
     /// Whether others have entered since the process' lease was over.
@@ -142,17 +136,15 @@ impl Court {
             return;
         }
         let said: Vec<_> = answers.iter().map(Answer::to_string).collect();
-        let text = format!(
+        self.violations.push(format!(
             "{} of process {} was taken from it {} ms before its end: the key has {}",
             stay.token,
             stay.process,
             stay.until.since(now).as_millis(),
             said.join(", ")
-        );
-        self.violations.push(text);
-        // Once is enough.
-        let number = holder.number;
-        self.stays.retain(|stay| stay.number != number);
+        ));
+        // One violation for each hold is enough.
+        self.stays.retain(|stay| stay.number != holder.number);
     }
 
     /// Something else that must not be.
@@ -169,18 +161,20 @@ impl Court {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Moment {
-        Moment::parse(&(ms * 1_000_000).to_string()).expect("a number")
+    const fn at(ms: u64) -> Moment {
+        Moment::at_ms(ms)
     }
 
-    fn court() -> Court {
-        Court::new(Duration::from_secs(1))
+    /// Process 1 holds the lock with `a`, from the start until 1000 ms.
+    fn entered() -> Court {
+        let mut court = Court::new(Duration::from_secs(1));
+        court.enter(1, "a", at(1000), at(0));
+        court
     }
 
     #[test]
     fn one_after_the_other_is_right() {
-        let mut court = court();
-        court.enter(1, "a", at(1000), at(0));
+        let mut court = entered();
         court.leave(1);
         court.released(1, Release::Done);
         court.enter(2, "b", at(1002), at(2));
@@ -191,16 +185,14 @@ mod tests {
 
     #[test]
     fn two_at_once_are_noticed() {
-        let mut court = court();
-        court.enter(1, "a", at(1000), at(0));
+        let mut court = entered();
         court.enter(2, "b", at(1500), at(999));
         assert_eq!(court.violations().len(), 1);
     }
 
     #[test]
     fn a_lease_that_is_over_or_extended_counts_as_such() {
-        let mut court = court();
-        court.enter(1, "a", at(1000), at(0));
+        let mut court = entered();
         court.enter(1, "a", at(1500), at(500));
         court.enter(2, "b", at(3000), at(1500));
         assert!(court.violations().is_empty());
@@ -213,8 +205,7 @@ mod tests {
 
     #[test]
     fn who_was_overtaken_can_release_nothing() {
-        let mut court = court();
-        court.enter(1, "a", at(1000), at(0));
+        let mut court = entered();
         court.enter(2, "b", at(2100), at(1100));
         court.leave(1);
         court.released(1, Release::Done);
@@ -223,8 +214,7 @@ mod tests {
 
     #[test]
     fn a_hold_that_was_freed_is_noticed() {
-        let mut court = court();
-        court.enter(1, "a", at(1000), at(0));
+        let mut court = entered();
         let holder = court.holder(at(10)).expect("it is there");
         court.seen(&holder, &[Answer::Nothing], at(11));
         assert_eq!(court.violations().len(), 1);
@@ -233,8 +223,7 @@ mod tests {
 
     #[test]
     fn what_was_read_while_the_holder_went_is_no_proof() {
-        let mut court = court();
-        court.enter(1, "a", at(1000), at(0));
+        let mut court = entered();
         let holder = court.holder(at(10)).expect("it is there");
         court.leave(1);
         court.enter(1, "b", at(1010), at(11));
@@ -246,14 +235,13 @@ mod tests {
 
     #[test]
     fn fencing_tokens_increase() {
-        let mut court = court();
-        court.enter(1, "a", at(1000), at(0));
+        let mut court = entered();
         court.fenced(1, 7);
         court.leave(1);
         court.enter(2, "b", at(1002), at(2));
         court.fenced(2, 9);
         court.leave(2);
-        // It had it in between and tells late.
+        // Process 3 had the lock in between and reports late.
         court.enter(3, "c", at(1), at(3));
         court.fenced(3, 8);
         assert!(court.violations().is_empty());

@@ -1,11 +1,31 @@
 //! The counters, and whether they are high enough.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
-use crate::{clock::Moment, incident::Deed, outage::Outage, side::Side};
+use crate::{clock::Moment, outage::Outage, side::Side};
 
 /// The smallest part of the grants that a side may have, in percent.
 const LEAST_SHARE: u64 = 5;
+
+/// What a trial with faults has to bring about for each side, in the order of the table's columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Count {
+    Extended,
+    /// A process tried to extend or release a hold that it had lost, and the library refused.
+    Refused,
+    KilledHolding,
+    KilledWaiting,
+    Frozen,
+}
+
+/// What a side was never, if its [`Count`] is zero.
+const NEVER: [&str; 5] = [
+    "seen to extend a hold",
+    "refused",
+    "killed while it held the lock",
+    "killed while it waited",
+    "frozen while it held the lock",
+];
 
 /// What a side did, and what was done to it.
 #[derive(Clone, Debug, Default)]
@@ -14,21 +34,17 @@ struct Tally {
     grants: u64,
     waited: Duration,
     longest_wait: Duration,
-    extended: u64,
-    refused: u64,
-    killed_holding: u64,
-    killed_waiting: u64,
-    frozen: u64,
+    counts: [u64; NEVER.len()],
 }
 
 /// The counters of all sides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Figures {
-    sides: Vec<(Side, Tally)>,
+    sides: BTreeMap<Side, Tally>,
     last_grant: Option<Moment>,
     longest_gap: Duration,
-    servers_killed: u64,
-    servers_frozen: u64,
+    /// By [`Outage`].
+    outages: [u64; 2],
     /// Fencing tokens: how many, and the last.
     fences: u64,
     last_fence: u64,
@@ -39,12 +55,7 @@ impl Figures {
         let tally = |side: &Side| (*side, Tally::default());
         Self {
             sides: sides.iter().map(tally).collect(),
-            last_grant: None,
-            longest_gap: Duration::ZERO,
-            servers_killed: 0,
-            servers_frozen: 0,
-            fences: 0,
-            last_fence: 0,
+            ..Self::default()
         }
     }
 
@@ -61,29 +72,12 @@ impl Figures {
         tally.longest_wait = tally.longest_wait.max(waited);
     }
 
-    pub(crate) fn extended(&mut self, side: Side) {
-        self.of(side).extended += 1;
-    }
-
-    /// It tried to extend or release what it no longer had, and was told so.
-    pub(crate) fn refused(&mut self, side: Side) {
-        self.of(side).refused += 1;
-    }
-
-    pub(crate) fn done(&mut self, side: Side, deed: Deed) {
-        let tally = self.of(side);
-        match deed {
-            Deed::KillHolding | Deed::KillExtended => tally.killed_holding += 1,
-            Deed::KillWaiting => tally.killed_waiting += 1,
-            Deed::Freeze => tally.frozen += 1,
-        }
+    pub(crate) fn count(&mut self, side: Side, count: Count) {
+        self.of(side).counts[count as usize] += 1;
     }
 
     pub(crate) fn outage(&mut self, outage: Outage) {
-        match outage {
-            Outage::Killed => self.servers_killed += 1,
-            Outage::Frozen => self.servers_frozen += 1,
-        }
+        self.outages[outage as usize] += 1;
     }
 
     pub(crate) fn fenced(&mut self, fence: u64) {
@@ -93,13 +87,11 @@ impl Figures {
 
     /// The counters without a side.
     pub(crate) fn of_all(&self) -> String {
+        let (gap, [killed, frozen]) = (self.longest_gap.as_millis(), self.outages);
+        let (fences, last) = (self.fences, self.last_fence);
         format!(
-            "longest time without a grant: {} ms; servers killed: {}, frozen: {}; fencing tokens: {}, the last {}",
-            self.longest_gap.as_millis(),
-            self.servers_killed,
-            self.servers_frozen,
-            self.fences,
-            self.last_fence
+            "longest time without a grant: {gap} ms; servers killed: {killed}, frozen: {frozen}; fencing tokens: {fences}, \
+             the last {last}"
         )
     }
 
@@ -111,29 +103,23 @@ impl Figures {
              |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         );
         for (side, tally) in &self.sides {
-            let mean = tally.waited.as_millis() / u128::from(tally.grants.max(1));
+            let (version, grants, share) = (&tally.version, tally.grants, self.share(tally));
+            let mean = tally.waited.as_millis() / u128::from(grants.max(1));
+            let longest = tally.longest_wait.as_millis();
+            let counts = tally.counts.map(|count| count.to_string()).join(" | ");
             let _ = writeln!(
                 text,
-                "| {side} | {} | {} | {} | {mean} | {} | {} | {} | {} | {} | {} |",
-                tally.version,
-                tally.grants,
-                self.share(tally),
-                tally.longest_wait.as_millis(),
-                tally.extended,
-                tally.refused,
-                tally.killed_holding,
-                tally.killed_waiting,
-                tally.frozen,
+                "| {side} | {version} | {grants} | {share} | {mean} | {longest} | {counts} |"
             );
         }
         text
     }
 
-    /// What did not happen that had to; without faults, only their shares count; otherwise servers have to
-    /// have failed if they can (`fails`).
+    /// What should have happened and did not. Without faults (`calm`) only the shares count. Servers have to have failed if
+    /// they can (`fails`).
     pub(crate) fn lacks(&self, calm: bool, fails: bool) -> Vec<String> {
         let mut lacks = Vec::new();
-        if fails && self.servers_killed.min(self.servers_frozen) == 0 {
+        if fails && self.outages.contains(&0) {
             lacks.push("servers were not both killed and frozen".to_owned());
         }
         for (side, tally) in &self.sides {
@@ -142,32 +128,24 @@ impl Figures {
                     "{side} had less than {LEAST_SHARE} % of the grants"
                 ));
             }
-            if calm {
-                continue;
-            }
-            for (what, count) in [
-                ("killed while it held the lock", tally.killed_holding),
-                ("killed while it waited", tally.killed_waiting),
-                ("frozen while it held the lock", tally.frozen),
-                ("refused", tally.refused),
-                ("seen to extend a hold", tally.extended),
-            ] {
-                if count == 0 {
-                    lacks.push(format!("{side} was never {what}: it takes more --seconds"));
-                }
-            }
+            let missing = NEVER.iter().zip(tally.counts);
+            let missing = missing.filter(|(_, count)| *count == 0 && !calm);
+            lacks.extend(
+                missing
+                    .map(|(what, _)| format!("{side} was never {what}: it takes more --seconds")),
+            );
         }
         lacks
     }
 
     /// In percent, rounded down.
     fn share(&self, tally: &Tally) -> u64 {
-        let all: u64 = self.sides.iter().map(|(_, tally)| tally.grants).sum();
+        let all: u64 = self.sides.values().map(|tally| tally.grants).sum();
         100 * tally.grants / all.max(1)
     }
 
     fn of(&mut self, side: Side) -> &mut Tally {
-        let found = self.sides.iter_mut().find(|(other, _)| *other == side);
-        &mut found.expect("all sides are there from the start").1
+        let tally = self.sides.get_mut(&side);
+        tally.expect("all sides are there from the start")
     }
 }

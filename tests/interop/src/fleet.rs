@@ -1,109 +1,75 @@
 //! The processes of all sides.
 
-use std::{
-    ffi::OsString,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::ffi::OsString;
 
 use dlock_tests::Worker;
+use parking_lot::Mutex;
 
-use crate::side::Side;
+use crate::{
+    contender::Manner,
+    options::Options,
+    side::{Side, word},
+};
 
-/// What their programs are told.
-#[derive(Clone, Debug)]
-pub(crate) struct Terms {
-    pub(crate) judge: u16,
-    pub(crate) redis: Vec<u16>,
-    pub(crate) key: String,
-    pub(crate) lease: Duration,
-    pub(crate) python: PathBuf,
-    /// The side that frees each lock that it finds.
-    pub(crate) careless: Option<Side>,
-    /// Whether dlock's processes want fencing tokens.
-    pub(crate) fenced: bool,
-}
-
-/// A place for a process, and the process that has it.
+/// A place for a process, how to start the process, and the process.
 #[derive(Debug)]
-struct Slot {
-    side: Side,
-    worker: Mutex<Worker>,
+pub(crate) struct Slot {
+    pub(crate) side: Side,
+    program: OsString,
+    arguments: Vec<OsString>,
+    pub(crate) worker: Mutex<Worker>,
 }
 
-/// All of them.
-#[derive(Debug)]
-pub(crate) struct Fleet {
-    terms: Terms,
-    slots: Vec<Slot>,
-}
-
-impl Fleet {
-    pub(crate) fn start(sides: &[Side], processes: usize, terms: Terms) -> Self {
-        let sides = sides.iter().cycle().take(sides.len() * processes);
-        let slot = |(number, side): (usize, &Side)| Slot {
-            side: *side,
-            worker: Mutex::new(spawn(*side, number, &terms)),
+/// Starts all processes; `judge` and `redis` are ports.
+pub(crate) fn start(options: &Options, judge: u16, redis: &[u16], key: &str) -> Vec<Slot> {
+    let redis: Vec<_> = redis.iter().map(u16::to_string).collect();
+    let terms = [
+        judge.to_string(),
+        redis.join(","),
+        key.to_owned(),
+        options.lease.as_millis().to_string(),
+    ];
+    let slot = |(number, side): (usize, &Side)| {
+        let manner = match side {
+            side if options.careless() == Some(*side) => Manner::Careless,
+            Side::Dlock if options.fenced => Manner::Fenced,
+            _ => Manner::Careful,
         };
-        Self {
-            slots: sides.enumerate().map(slot).collect(),
-            terms,
+        let (program, first) = side.program(&options.python);
+        let own = [number.to_string(), word(&manner)];
+        let words = terms.iter().cloned().chain(own).map(OsString::from);
+        let arguments: Vec<_> = [first].into_iter().chain(words).collect();
+        Slot {
+            side: *side,
+            worker: Mutex::new(Worker::spawn(&program, &arguments)),
+            program,
+            arguments,
+        }
+    };
+    let count = options.sides.len() * options.processes;
+    let sides = options.sides.iter().cycle().take(count);
+    sides.enumerate().map(slot).collect()
+}
+
+/// How many processes run; `Err` with the output of a process that failed.
+pub(crate) fn running(fleet: &[Slot]) -> Result<usize, String> {
+    let mut running = 0;
+    for Slot { side, worker, .. } in fleet {
+        let worker = worker.lock();
+        match worker.ended() {
+            None => running += 1,
+            Some(status) if status.success() => {}
+            Some(status) => return Err(format!("{side} ended, {status}: {}", worker.output())),
         }
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    pub(crate) fn side(&self, slot: usize) -> Side {
-        self.slots[slot].side
-    }
-
-    /// Kills a process (SIGKILL) and starts another in its place.
-    pub(crate) fn replace(&self, slot: usize) {
-        let mut worker = self.worker(slot);
-        worker.kill();
-        *worker = spawn(self.side(slot), slot, &self.terms);
-    }
-
-    pub(crate) fn pause(&self, slot: usize) {
-        self.worker(slot).pause();
-    }
-
-    pub(crate) fn resume(&self, slot: usize) {
-        self.worker(slot).resume();
-    }
-
-    /// Whether a process has ended: `Err` if not well, with what it said.
-    pub(crate) fn ended(&self, slot: usize) -> Option<Result<(), String>> {
-        let worker = self.worker(slot);
-        let status = worker.ended()?;
-        let said = || format!("{} ended, {status}: {}", self.side(slot), worker.output());
-        Some(status.success().then_some(()).ok_or_else(said))
-    }
-
-    fn worker(&self, slot: usize) -> MutexGuard<'_, Worker> {
-        let worker = self.slots[slot].worker.lock();
-        worker.unwrap_or_else(PoisonError::into_inner)
-    }
+    Ok(running)
 }
 
-fn spawn(side: Side, slot: usize, terms: &Terms) -> Worker {
-    let (program, mut arguments) = side.program(&terms.python);
-    let manner = match side {
-        side if terms.careless == Some(side) => "careless",
-        Side::Dlock if terms.fenced => "fenced",
-        _ => "careful",
-    };
-    let ports: Vec<_> = terms.redis.iter().map(u16::to_string).collect();
-    arguments.extend([
-        terms.judge.to_string().into(),
-        ports.join(",").into(),
-        OsString::from(&terms.key),
-        terms.lease.as_millis().to_string().into(),
-        slot.to_string().into(),
-        manner.into(),
-    ]);
-    Worker::spawn(program, arguments)
+impl Slot {
+    /// Kills the process (SIGKILL) and starts another in its place.
+    pub(crate) fn replace(&self) {
+        let mut worker = self.worker.lock();
+        worker.kill();
+        *worker = Worker::spawn(&self.program, &self.arguments);
+    }
 }

@@ -1,127 +1,99 @@
-//! A process' connection to the judge: it says what it does and waits for an answer, a line each.
+//! The checker's side of a connection: a process reports what it does and waits for an answer, a line each.
 //!
-//! | it says | and is answered |
+//! | report | answer |
 //! |---|---|
 //! | `hello SLOT VERSION` | `ok` |
-//! | `ask`: it is about to ask for the lock | `ok`, or `end` |
-//! | `enter TOKEN UNTIL [FENCE]`: it has the lock until then at least; with a fencing token, or 0 | `PLAN MICROSECONDS` |
+//! | `ask`: the process is about to ask for the lock | `ok`, or `end` |
+//! | `enter TOKEN UNTIL [FENCE]`: it has the lock at least until then; with a fencing token, or 0 | `PLAN MICROSECONDS` |
 //! | `extended UNTIL` | `ok` |
-//! | `leave`: it is about to release | `ok` |
+//! | `leave`: the process is about to release | `ok` |
 //! | `released`, `refused` | `ok` |
-//! | `stale released`, `stale refused`: it has tried to change what it has no more | `ok` |
+//! | `stale released`, `stale refused`: it has tried to change a hold that it no longer has | `ok` |
 //! | `rest` | `rest MICROSECONDS` |
 //!
 //! Plans are `plain`: work and release; `extend`: work three times as long, and extend the hold each time; `again`: release
-//! twice, and what never was; `late`: extend first, as the lease is over.
+//! twice, and a hold that never was; `late`: extend first, though the lease is over.
 
-use std::{sync::Arc, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
-use tokio::{
-    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
-    time::sleep,
-};
+use tokio::{net::TcpStream, time::sleep};
 
 use crate::{
     clock::Moment,
     court::{Process, Release},
+    figures::Count,
     incident::Deed,
     side::Side,
     trial::Trial,
+    wire::Wire,
 };
 
-/// One process, as the judge knows it.
+/// How often a process extends its hold by the plan `extend`.
+const EXTENSIONS: u32 = 3;
+
+/// One process, as the checker knows it.
 struct Hearing {
     trial: Arc<Trial>,
-    output: OwnedWriteHalf,
     slot: usize,
     side: Side,
     process: Process,
     token: String,
-    /// Whether it is to be killed when it has extended its hold for the last time.
-    doomed: bool,
-    extensions: u32,
+    /// After how many more extensions it is to be killed, if at all.
+    doom: Option<u32>,
 }
 
-/// Hears a process until it ends, in whatever way.
-pub(crate) async fn hear(trial: Arc<Trial>, stream: TcpStream) {
-    stream.set_nodelay(true).expect("loopback takes that");
-    let (input, output) = stream.into_split();
-    let mut lines = BufReader::new(input).lines();
-    let hello = line(&mut lines).await.unwrap_or_default();
+/// Listens to a process until it ends, in whatever way.
+pub(crate) async fn hear(trial: Arc<Trial>, stream: TcpStream) -> Option<()> {
+    let mut wire = Wire::new(stream);
+    let hello = wire.receive().await?;
     let words: Vec<&str> = hello.split(' ').collect();
     let ["hello", slot, version] = words[..] else {
-        return;
+        return None;
     };
-    let slot: usize = slot.parse().expect("a process knows its slot");
-    let side = trial.fleet.side(slot);
-    let process = {
-        let mut state = trial.state();
-        state.figures.version(side, version);
-        state.admit()
-    };
+    let slot: usize = parse(slot);
+    let side = trial.fleet[slot].side;
+    let process = trial.state.lock().admit(side, version);
     let mut hearing = Hearing {
         trial,
-        output,
         slot,
         side,
         process,
         token: String::new(),
-        doomed: false,
-        extensions: 0,
+        doom: None,
     };
-    if hearing.answer("ok").await.is_none() {
-        return;
-    }
-    while let Some(said) = line(&mut lines).await {
+    wire.send("ok").await?;
+    loop {
+        let said = wire.receive().await?;
         let words: Vec<&str> = said.split(' ').collect();
-        let Some(answer) = hearing.on(&words).await else {
-            return;
-        };
-        if hearing.answer(&answer).await.is_none() {
-            return;
-        }
+        let answer = hearing.on(&words).await?;
+        wire.send(&answer).await?;
     }
-}
-
-/// `None` when the process is gone.
-async fn line(lines: &mut Lines<BufReader<OwnedReadHalf>>) -> Option<String> {
-    lines.next_line().await.ok().flatten()
 }
 
 impl Hearing {
-    async fn answer(&mut self, text: &str) -> Option<()> {
-        let line = format!("{text}\n");
-        self.output.write_all(line.as_bytes()).await.ok()
-    }
-
     /// The answer; `None` when the process is no more.
     async fn on(&mut self, words: &[&str]) -> Option<String> {
         match *words {
             ["ask"] => return Some(self.ask()),
             ["enter", token, until, ref fence @ ..] => {
-                let fence = fence.first().map_or(0, |fence| number(fence));
-                return self.enter(token, moment(until), fence).await;
+                let fence = fence.first().map_or(0, |fence| parse(fence));
+                return self.enter(token, parse(until), fence).await;
             }
-            ["extended", until] => self.extended(moment(until)).await?,
+            ["extended", until] => self.extended(parse(until)),
             ["leave"] => {
                 self.trial.look().await;
-                self.trial.state().court.leave(self.process);
+                self.trial.state.lock().court.leave(self.process);
             }
-            ["released"] => self.released(Release::Done).await,
-            ["refused"] => self.released(Release::Refused).await,
-            ["stale", "released"] => {
-                self.trial.state().court.not_refused(self.process);
-            }
-            ["stale", "refused"] => {
-                self.trial.state().figures.refused(self.side);
-                self.trial.look().await;
-            }
+            ["released"] => self.released(Release::Done),
+            ["refused"] => self.released(Release::Refused),
+            ["stale", "released"] => self.trial.state.lock().court.not_refused(self.process),
+            ["stale", "refused"] => self.refused(),
             ["rest"] => return Some(format!("rest {}", self.trial.options.rest())),
             _ => panic!("{} said {words:?}", self.side),
+        }
+        self.trial.look().await;
+        if self.doom == Some(0) {
+            return self.kill();
         }
         Some("ok".to_owned())
     }
@@ -131,33 +103,18 @@ impl Hearing {
             return "end".to_owned();
         }
         let waits = Some((self.process, Moment::now()));
-        self.trial.state().waiting[self.slot] = waits;
+        self.trial.state.lock().waiting[self.slot] = waits;
         "ok".to_owned()
     }
 
     async fn enter(&mut self, token: &str, until: Moment, fence: u64) -> Option<String> {
-        let deed = {
-            let (now, mut state) = (Moment::now(), self.trial.state());
-            token.clone_into(&mut self.token);
-            state.court.enter(self.process, token, until, now);
-            if fence > 0 {
-                state.court.fenced(self.process, fence);
-                state.figures.fenced(fence);
-            }
-            let waited = state.waiting[self.slot].take_if(|(process, _)| *process == self.process);
-            if let Some((_, since)) = waited
-                && !self.trial.is_over()
-            {
-                state.figures.grant(self.side, now.since(since), now);
-            }
-            let takes = !self.trial.is_over();
-            takes.then(|| state.docket.take(self.side)).flatten()
-        };
+        token.clone_into(&mut self.token);
+        let deed = self.record(until, fence);
         self.trial.look().await;
         match deed {
             None => Some(plan()),
             Some(Deed::KillExtended) => {
-                (self.doomed, self.extensions) = (true, 0);
+                self.doom = Some(EXTENSIONS);
                 let half = self.trial.options.lease / 2;
                 Some(format!("extend {}", half.as_micros()))
             }
@@ -165,77 +122,77 @@ impl Hearing {
                 self.freeze(until).await;
                 Some("late 1000".to_owned())
             }
-            Some(Deed::KillHolding | Deed::KillWaiting) => {
-                self.kill();
-                None
-            }
+            Some(Deed::KillHolding | Deed::KillWaiting) => self.kill(),
         }
     }
 
-    /// The lease has moved, so the rules are those of who enters.
-    async fn extended(&mut self, until: Moment) -> Option<()> {
-        {
-            let mut state = self.trial.state();
-            let now = Moment::now();
-            state.court.enter(self.process, &self.token, until, now);
-            state.figures.extended(self.side);
+    /// Records a hold that has begun; returns the fault that is due for its process.
+    fn record(&self, until: Moment, fence: u64) -> Option<Deed> {
+        let (now, mut state) = (Moment::now(), self.trial.state.lock());
+        state.court.enter(self.process, &self.token, until, now);
+        if fence > 0 {
+            state.court.fenced(self.process, fence);
+            state.figures.fenced(fence);
         }
-        self.trial.look().await;
-        self.extensions += 1;
-        if self.doomed && self.extensions == 3 {
-            self.kill();
+        if self.trial.is_over() {
             return None;
         }
-        Some(())
+        let waited = state.waiting[self.slot].take_if(|(process, _)| *process == self.process);
+        if let Some((_, since)) = waited {
+            state.figures.grant(self.side, now.since(since), now);
+        }
+        state.docket.take(self.side)
     }
 
-    async fn released(&mut self, release: Release) {
+    /// The lease has moved, so the rules are those for a hold that begins.
+    fn extended(&mut self, until: Moment) {
+        let (now, mut state) = (Moment::now(), self.trial.state.lock());
+        state.court.enter(self.process, &self.token, until, now);
+        state.figures.count(self.side, Count::Extended);
+        self.doom = self.doom.map(|left| left - 1);
+    }
+
+    fn released(&mut self, release: Release) {
+        let mut state = self.trial.state.lock();
         // It may have lost the hold that it was to be killed with.
-        if std::mem::take(&mut self.doomed) {
-            self.trial.state().docket.finish();
+        if self.doom.take().is_some() {
+            state.docket.finish();
         }
-        {
-            let mut state = self.trial.state();
-            state.court.released(self.process, release);
-            if release == Release::Refused {
-                state.figures.refused(self.side);
-            }
+        state.court.released(self.process, release);
+        drop(state);
+        if release == Release::Refused {
+            self.refused();
         }
-        self.trial.look().await;
     }
 
-    fn kill(&self) {
-        self.trial.fleet.replace(self.slot);
-        let deed = if self.doomed {
-            Deed::KillExtended
-        } else {
-            Deed::KillHolding
-        };
-        let mut state = self.trial.state();
-        state.figures.done(self.side, deed);
-        state.docket.finish();
+    fn refused(&self) {
+        let mut state = self.trial.state.lock();
+        state.figures.count(self.side, Count::Refused);
     }
 
-    /// Until another has the lock, or could have had it for a lease.
+    /// There is nothing to answer afterwards.
+    fn kill(&self) -> Option<String> {
+        self.trial.fleet[self.slot].replace();
+        let mut state = self.trial.state.lock();
+        state.done(self.side, Count::KilledHolding);
+        None
+    }
+
+    /// Until another process has the lock, or could have had it for a lease.
     async fn freeze(&self, until: Moment) {
-        self.trial.fleet.pause(self.slot);
+        self.trial.fleet[self.slot].worker.lock().pause();
         let enough = until.after(self.trial.options.lease);
-        while !self.trial.state().court.is_overtaken(self.process) && Moment::now() < enough {
+        while !self.trial.state.lock().court.is_overtaken(self.process) && Moment::now() < enough {
             sleep(Duration::from_millis(1)).await;
         }
-        self.trial.fleet.resume(self.slot);
-        let mut state = self.trial.state();
-        state.figures.done(self.side, Deed::Freeze);
-        state.docket.finish();
+        self.trial.fleet[self.slot].worker.lock().resume();
+        self.trial.state.lock().done(self.side, Count::Frozen);
     }
 }
 
-fn number(text: &str) -> u64 {
-    text.parse().expect("processes tell numbers")
-}
-
-fn moment(text: &str) -> Moment {
-    Moment::parse(text).expect("processes tell moments in nanoseconds")
+fn parse<T: FromStr>(text: &str) -> T {
+    let value = text.parse().ok();
+    value.expect("processes report numbers, and moments in nanoseconds")
 }
 
 /// What a process is to do with its hold, and for how long.

@@ -13,15 +13,9 @@ pub(crate) enum Deed {
     KillExtended,
     /// SIGKILL while it waits.
     KillWaiting,
-    /// SIGSTOP while it holds the lock, and SIGCONT when another holds it: what it then extends or releases is not its own.
+    /// SIGSTOP while it holds the lock, and SIGCONT when another process holds it: what the process then extends or releases
+    /// is no longer its own.
     Freeze,
-}
-
-/// A fault, and the side of its process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Incident {
-    pub(crate) side: Side,
-    pub(crate) deed: Deed,
 }
 
 const DEEDS: [Deed; 4] = [
@@ -31,13 +25,14 @@ const DEEDS: [Deed; 4] = [
     Deed::Freeze,
 ];
 
-/// Everything once for each side, in an order of its own, again and again.
+/// Every fault once for each side, in a random order, again and again.
 #[derive(Debug)]
 pub(crate) struct Docket {
     sides: Vec<Side>,
     rng: Rng,
-    left: Vec<Incident>,
-    due: Option<Incident>,
+    left: Vec<(Side, Deed)>,
+    due: Option<(Side, Deed)>,
+    /// Whether the fault that is due has begun.
     is_running: bool,
 }
 
@@ -52,21 +47,21 @@ impl Docket {
         }
     }
 
-    /// How many make a round.
+    /// How many faults make a round.
     pub(crate) fn len(&self) -> usize {
         self.sides.len() * DEEDS.len()
     }
 
-    /// Whether none is due or running.
+    /// Whether no fault is due or running.
     pub(crate) fn is_idle(&self) -> bool {
-        self.due.is_none() && !self.is_running
+        self.due.is_none()
     }
 
-    /// Makes the next one due.
+    /// Makes the next fault due.
     pub(crate) fn advance(&mut self) {
         if self.left.is_empty() {
-            let incident = |side| DEEDS.map(|deed| Incident { side, deed });
-            self.left = self.sides.iter().copied().flat_map(incident).collect();
+            let faults = |side: &Side| DEEDS.map(|deed| (*side, deed));
+            self.left = self.sides.iter().flat_map(faults).collect();
             self.rng.shuffle(&mut self.left);
         }
         self.due = self.left.pop();
@@ -74,25 +69,20 @@ impl Docket {
 
     /// The side of which a waiting process is to be killed.
     pub(crate) fn wants_a_waiter(&self) -> Option<Side> {
-        let due = self.due.filter(|due| due.deed == Deed::KillWaiting)?;
-        Some(due.side)
+        let (side, deed) = self.due?;
+        (deed == Deed::KillWaiting).then_some(side)
     }
 
-    /// A waiting process was killed.
-    pub(crate) fn has_a_waiter(&mut self) {
-        self.due = None;
-    }
-
-    /// The next fault of a holder of this side; it runs from now on.
+    /// The fault that is due for a holder of this side; the fault begins.
     pub(crate) fn take(&mut self, side: Side) -> Option<Deed> {
-        let wanted = |due: &mut Incident| due.side == side && due.deed != Deed::KillWaiting;
-        let due = self.due.take_if(wanted)?;
+        let wanted = |due: &(Side, Deed)| due.0 == side && due.1 != Deed::KillWaiting;
+        let (_, deed) = self.due.filter(wanted).filter(|_| !self.is_running)?;
         self.is_running = true;
-        Some(due.deed)
+        Some(deed)
     }
 
-    /// The one that was taken is over.
+    /// The fault that was due is over.
     pub(crate) fn finish(&mut self) {
-        self.is_running = false;
+        (self.due, self.is_running) = (None, false);
     }
 }

@@ -1,97 +1,85 @@
 //! The trial that the options ask for.
 
-use std::{path::PathBuf, str::FromStr, time::Duration};
+use std::{path::PathBuf, time::Duration};
+
+use clap::{
+    CommandFactory as _, Parser, ValueEnum as _,
+    builder::{RangedU64ValueParser, TypedValueParser as _},
+    error::ErrorKind,
+};
 
 use crate::side::Side;
 
-/// The options.
-#[derive(Clone, Debug)]
+/// One mutex, contended by dlock and by libraries of other languages; `scripts/interop --help` tells more.
+#[derive(Clone, Debug, Parser)]
+#[command(args_override_self = true)]
 pub(crate) struct Options {
+    /// How long the run lasts.
+    #[arg(long = "seconds", default_value = "30", value_parser = least(5).map(Duration::from_secs))]
     pub(crate) lasts: Duration,
+    #[arg(long = "lease-ms", default_value = "1000", value_parser = least(200).map(Duration::from_millis))]
     pub(crate) lease: Duration,
+    /// How many processes each side has.
+    #[arg(long, default_value = "3", value_parser = least::<usize>(2))]
     pub(crate) processes: usize,
-    /// How long processes do without the lock between two holds, on average.
+    /// How long a process does without the lock between two holds, on average.
+    #[arg(long = "rest-ms", default_value = "20", value_parser = least(0).map(Duration::from_millis))]
     pub(crate) rest: Duration,
+    /// The libraries that take part; otherwise all that can.
+    #[arg(long, value_delimiter = ',')]
     pub(crate) sides: Vec<Side>,
     /// How many servers the lock is on, if it is on most of several.
+    #[arg(long, value_parser = least::<usize>(3))]
     pub(crate) quorum: Option<usize>,
-    /// How far the clock of one server is ahead.
+    /// By how many seconds the clock of the first server is ahead.
+    #[arg(long, value_parser = least(1).map(Duration::from_secs))]
     pub(crate) ahead: Option<Duration>,
-    /// The library that puts it there.
+    /// The library that sets that clock.
+    #[arg(long, default_value = "clock.so")]
     pub(crate) clock: PathBuf,
-    /// Whether dlock's processes want fencing tokens.
+    /// The processes of dlock ask for fencing tokens.
+    #[arg(long)]
     pub(crate) fenced: bool,
+    #[arg(long, default_value_t = fastrand::u64(..1_000_000))]
     pub(crate) seed: u64,
     /// Python, with redis-py.
+    #[arg(long, default_value = "python3")]
     pub(crate) python: PathBuf,
-    /// Whether a side frees whatever it finds, which the judge has to notice.
+    /// One side deletes the key instead of releasing the lock, and the checker has to notice it.
+    #[arg(long)]
     pub(crate) control: bool,
-    /// Whether there are no faults.
+    /// The run has no faults.
+    #[arg(long)]
     pub(crate) calm: bool,
 }
 
 impl Options {
-    pub(crate) fn parse(words: Vec<String>) -> Result<Self, String> {
-        let mut options = Self {
-            lasts: Duration::from_secs(30),
-            lease: Duration::from_secs(1),
-            processes: 3,
-            rest: Duration::from_millis(20),
-            sides: Vec::new(),
-            quorum: None,
-            ahead: None,
-            clock: PathBuf::new(),
-            fenced: false,
-            seed: fastrand::u64(..1_000_000),
-            python: "python3".into(),
-            control: false,
-            calm: false,
-        };
-        let mut words = words.into_iter();
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--control" => options.control = true,
-                "--calm" => options.calm = true,
-                "--fenced" => options.fenced = true,
-                _ => options.set(&word, words.next())?,
-            }
-        }
-        let can = match options.quorum {
-            Some(_) => &Side::OF_QUORUMS[..],
-            None => &Side::ALL,
-        };
+    /// Reads the command line; ends the program if the options contradict each other.
+    pub(crate) fn read() -> Self {
+        let mut options = Self::parse();
         if options.sides.is_empty() {
-            options.sides = can.to_vec();
+            let can = |side: &&Side| options.quorum.is_none() || side.knows_quorums();
+            options.sides = Side::value_variants().iter().filter(can).copied().collect();
         }
-        let takes_part = |side: &Side| options.sides.contains(side);
-        if let Some(side) = options.sides.iter().find(|side| !can.contains(side)) {
-            return Err(format!("{side} knows no quorum"));
+        if let Some(error) = options.contradiction() {
+            let mut command = Self::command();
+            command.error(ErrorKind::ArgumentConflict, error).exit();
         }
-        if options.fenced && !takes_part(&Side::Dlock) {
-            return Err("only dlock has fencing tokens".to_owned());
-        }
-        if let Some(careless) = options.careless().filter(|side| !takes_part(side)) {
-            return Err(format!("--control needs {careless}"));
-        }
-        Ok(options)
+        options
     }
 
-    fn set(&mut self, word: &str, value: Option<String>) -> Result<(), String> {
-        let value = value.ok_or(format!("{word}: without a value"))?;
-        match word {
-            "--seconds" => self.lasts = Duration::from_secs(number(word, &value, 5)?),
-            "--lease-ms" => self.lease = Duration::from_millis(number(word, &value, 200)?),
-            "--rest-ms" => self.rest = Duration::from_millis(number(word, &value, 0)?),
-            "--processes" => self.processes = number(word, &value, 2)?,
-            "--seed" => self.seed = number(word, &value, 0)?,
-            "--sides" => self.sides = sides(&value)?,
-            "--quorum" => self.quorum = Some(number(word, &value, 3)?),
-            "--ahead" => self.ahead = Some(Duration::from_secs(number(word, &value, 1)?)),
-            "--clock" => self.clock = value.into(),
-            "--python" => self.python = value.into(),
-            _ => return Err(format!("unknown argument: {word}")),
+    fn contradiction(&self) -> Option<String> {
+        let takes_part = |side: &Side| self.sides.contains(side);
+        let mut sides = self.sides.iter();
+        let cannot = sides.find(|side| self.quorum.is_some() && !side.knows_quorums());
+        if let Some(side) = cannot {
+            return Some(format!("{side} knows no quorum"));
         }
-        Ok(())
+        if self.fenced && !takes_part(&Side::Dlock) {
+            return Some("only dlock has fencing tokens".to_owned());
+        }
+        let careless = self.careless().filter(|side| !takes_part(side))?;
+        Some(format!("--control needs {careless}"))
     }
 
     /// Whether servers are killed and frozen.
@@ -99,7 +87,7 @@ impl Options {
         self.quorum.is_some() && !self.calm
     }
 
-    /// The side that frees whatever it finds.
+    /// The side that deletes the key of any holder.
     pub(crate) fn careless(&self) -> Option<Side> {
         let side = match self.quorum {
             Some(_) => Side::NodeRedlock,
@@ -114,11 +102,6 @@ impl Options {
     }
 }
 
-fn number<N: FromStr + PartialOrd + Copy>(word: &str, value: &str, least: N) -> Result<N, String> {
-    let number = value.parse().ok().filter(|number| *number >= least);
-    number.ok_or_else(|| format!("{word} {value}: not a number, or too small"))
-}
-
-fn sides(value: &str) -> Result<Vec<Side>, String> {
-    value.split(',').map(str::parse).collect()
+fn least<N: TryFrom<u64>>(least: u64) -> RangedU64ValueParser<N> {
+    RangedU64ValueParser::new().range(least..)
 }

@@ -10,8 +10,8 @@ use crate::trial::Trial;
 /// A fault of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outage {
-    /// SIGKILL; it comes back empty. Redlock wants that no sooner than all leases are over that it knew: with what it forgets,
-    /// and others do not know, two could be granted the lock.
+    /// SIGKILL. The server comes back empty, and not before all leases that it knew are over: if it forgot a live hold, two
+    /// processes could get the lock.
     Killed,
     /// SIGSTOP.
     Frozen,
@@ -30,20 +30,19 @@ pub(crate) async fn befall(trial: &Trial) -> Infallible {
             return pending().await;
         }
         let count = rng.usize(1..=most.min(2));
-        let failing = rng.choose_multiple(0..trial.members.len(), count);
+        let failing = rng.choose_multiple(&trial.members, count);
         for member in &failing {
             let outage = if rng.bool() {
-                trial.members.kill(*member);
                 Outage::Killed
             } else {
-                trial.members.freeze(*member);
                 Outage::Frozen
             };
-            trial.state().figures.outage(outage);
+            member.fail(outage);
+            trial.state.lock().figures.outage(outage);
         }
         sleep(lease.mul_f64(1.5)).await;
         for member in failing {
-            trial.members.bring_back(member).await;
+            member.bring_back().await;
         }
     }
 }

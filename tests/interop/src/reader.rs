@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::{
     AsyncConnectionConfig, AsyncTypedCommands as _, Client, RedisResult, aio::MultiplexedConnection,
 };
-use tokio::sync::Mutex;
 
 /// A later answer does not count.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -22,31 +22,26 @@ impl Reader {
         let url = format!("redis://127.0.0.1:{port}");
         Self {
             client: Client::open(url).expect("a valid URL"),
-            connection: Mutex::new(None),
+            connection: Mutex::default(),
         }
     }
 
-    /// What the key says; an error if the server does not answer.
+    /// The value of the key; an error if the server does not answer.
     pub(crate) async fn get(&self, key: &str) -> RedisResult<Option<String>> {
-        let mut connection = self.connection().await?;
+        let kept = self.connection.lock().clone();
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => self.connect().await?,
+        };
         let value = connection.get(key).await;
-        if value.is_err() {
-            *self.connection.lock().await = None;
-        }
+        *self.connection.lock() = value.is_ok().then_some(connection);
         value
     }
 
-    async fn connection(&self) -> RedisResult<MultiplexedConnection> {
-        let mut kept = self.connection.lock().await;
-        if let Some(connection) = &*kept {
-            return Ok(connection.clone());
-        }
+    async fn connect(&self) -> RedisResult<MultiplexedConnection> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE));
-        let made = self
-            .client
-            .get_multiplexed_async_connection_with_config(&config);
-        Ok(kept.insert(made.await?).clone())
+        Client::get_multiplexed_async_connection_with_config(&self.client, &config).await
     }
 }

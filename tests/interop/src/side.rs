@@ -1,9 +1,11 @@
 //! The contenders: a library, and the program that uses it.
 
-use std::{ffi::OsString, fmt, path::Path, str::FromStr};
+use std::{ffi::OsString, fmt, path::Path};
+
+use clap::ValueEnum;
 
 /// One of the libraries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Side {
     Dlock,
     RedisPy,
@@ -11,43 +13,31 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    pub(crate) const ALL: [Self; 3] = [Self::Dlock, Self::RedisPy, Self::NodeRedlock];
-    /// The sides that can have a lock on most of several servers.
-    pub(crate) const OF_QUORUMS: [Self; 2] = [Self::Dlock, Self::NodeRedlock];
-
-    /// How its program is called, before the arguments that all have.
-    pub(crate) fn program(self, python: &Path) -> (OsString, Vec<OsString>) {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders");
-        match self {
-            Self::Dlock => {
-                let own = std::env::current_exe().expect("this program has a path");
-                (own.into(), vec!["contender".into()])
-            }
-            Self::RedisPy => (python.into(), vec![folder.join("contender.py").into()]),
-            Self::NodeRedlock => ("node".into(), vec![folder.join("contender.js").into()]),
-        }
+    /// Whether it can have a lock on most of several servers.
+    pub(crate) fn knows_quorums(self) -> bool {
+        self != Self::RedisPy
     }
 
-    fn name(self) -> &'static str {
+    /// Its program and the first argument; the arguments that all programs take follow.
+    pub(crate) fn program(self, python: &Path) -> (OsString, OsString) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders");
+        let own = || std::env::current_exe().expect("this program has a path");
         match self {
-            Self::Dlock => "dlock",
-            Self::RedisPy => "redis-py",
-            Self::NodeRedlock => "node-redlock",
+            Self::Dlock => (own().into(), "contender".into()),
+            Self::RedisPy => (python.into(), folder.join("contender.py").into()),
+            Self::NodeRedlock => ("node".into(), folder.join("contender.js").into()),
         }
     }
 }
 
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.write_str(&word(self))
     }
 }
 
-impl FromStr for Side {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|side| side.name() == text);
-        found.ok_or_else(|| format!("no side is called `{text}`"))
-    }
+/// A value as command lines have it.
+pub(crate) fn word(value: &impl ValueEnum) -> String {
+    let value = value.to_possible_value().expect("no value is hidden");
+    value.get_name().to_owned()
 }

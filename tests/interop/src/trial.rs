@@ -2,14 +2,10 @@
 
 mod state;
 
-use std::{
-    convert::Infallible,
-    future::pending,
-    net::Ipv4Addr,
-    process::ExitCode,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{convert::Infallible, future::pending, net::Ipv4Addr, process::ExitCode, sync::Arc};
 
+use futures_util::future::join_all;
+use parking_lot::Mutex;
 use tokio::{
     net::TcpListener,
     time::{Duration, Instant, sleep, sleep_until},
@@ -18,10 +14,10 @@ use tokio::{
 pub(crate) use self::state::State;
 use crate::{
     clock::Moment,
-    fleet::{Fleet, Terms},
+    figures::Count,
+    fleet::{self, Slot},
     hearing::hear,
-    incident::Deed,
-    members::Members,
+    members::{self, Member},
     options::Options,
     outage,
 };
@@ -36,10 +32,10 @@ const GLANCE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Trial {
     pub(crate) options: Options,
-    pub(crate) fleet: Fleet,
-    pub(crate) members: Members,
+    pub(crate) fleet: Vec<Slot>,
+    pub(crate) members: Vec<Member>,
     pub(crate) end: Instant,
-    state: Mutex<State>,
+    pub(crate) state: Mutex<State>,
 }
 
 /// Runs it and tells how it went.
@@ -51,20 +47,12 @@ pub(crate) async fn run(options: Options) -> ExitCode {
         options.lasts.as_secs(),
         options.lease.as_millis()
     );
-    let members = Members::start(&options).await;
+    let members = members::start(&options).await;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let listener = listener.expect("loopback has a port");
     let judge = listener.local_addr().expect("a listener has an address");
-    let terms = Terms {
-        judge: judge.port(),
-        redis: members.ports(),
-        key: KEY.to_owned(),
-        lease: options.lease,
-        python: options.python.clone(),
-        careless: options.careless(),
-        fenced: options.fenced,
-    };
-    let fleet = Fleet::start(&options.sides, options.processes, terms);
+    let ports: Vec<u16> = members.iter().map(|member| member.server.port()).collect();
+    let fleet = fleet::start(&options, judge.port(), &ports, KEY);
     let trial = Arc::new(Trial {
         state: Mutex::new(State::new(&options, fleet.len())),
         members,
@@ -80,7 +68,7 @@ pub(crate) async fn run(options: Options) -> ExitCode {
     }
     judging.abort();
     trial.look_for_leftovers().await;
-    trial.state().tell(&trial.options)
+    trial.state.lock().tell(&trial.options)
 }
 
 async fn judge_all(trial: Arc<Trial>, listener: TcpListener) {
@@ -90,10 +78,6 @@ async fn judge_all(trial: Arc<Trial>, listener: TcpListener) {
 }
 
 impl Trial {
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether no process is to ask for the lock any more.
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.end
@@ -101,17 +85,17 @@ impl Trial {
 
     /// Whether the key says what it has to.
     pub(crate) async fn look(&self) {
-        let Some(holder) = self.state().court.holder(Moment::now()) else {
+        let Some(holder) = self.state.lock().court.holder(Moment::now()) else {
             return;
         };
-        let answers = self.members.ask(KEY).await;
-        let mut state = self.state();
+        let answers = join_all(self.members.iter().map(|member| member.ask(KEY))).await;
+        let mut state = self.state.lock();
         state.court.seen(&holder, &answers, Moment::now());
     }
 
     /// Lets one thing after the other happen, so that all do in the time there is.
     async fn disturb(&self) -> Infallible {
-        let each = self.state().docket.len();
+        let each = self.state.lock().docket.len();
         let each = u32::try_from(each).expect("few incidents");
         let pace = self.options.lasts.mul_f64(0.9) / each;
         if self.options.calm {
@@ -121,8 +105,8 @@ impl Trial {
         let mut next = Instant::now();
         loop {
             sleep_until(next).await;
-            self.state().docket.advance();
-            while !self.state().docket.is_idle() {
+            self.state.lock().docket.advance();
+            while !self.state.lock().docket.is_idle() {
                 self.kill_a_waiter();
                 sleep(GLANCE).await;
             }
@@ -131,54 +115,44 @@ impl Trial {
     }
 
     fn kill_a_waiter(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if self.is_over() {
             return;
         }
         let Some(side) = state.docket.wants_a_waiter() else {
             return;
         };
-        let mut slots = 0..self.fleet.len();
-        let slot =
-            slots.find(|slot| self.fleet.side(*slot) == side && state.waiting[*slot].is_some());
-        let Some(slot) = slot else { return };
-        state.waiting[slot] = None;
-        state.docket.has_a_waiter();
-        self.fleet.replace(slot);
-        state.figures.done(side, Deed::KillWaiting);
+        let mut slots = self.fleet.iter().zip(&mut state.waiting);
+        let waits = slots.find(|(slot, waits)| slot.side == side && waits.is_some());
+        let Some((slot, waits)) = waits else { return };
+        *waits = None;
+        slot.replace();
+        state.done(side, Count::KilledWaiting);
     }
 
     /// Looks at the key now and then, until all processes have ended.
     async fn attend(&self) {
-        loop {
+        let objection = loop {
             self.look().await;
-            let ended: Vec<_> = (0..self.fleet.len())
-                .filter_map(|slot| self.fleet.ended(slot))
-                .collect();
-            if let Some(Err(error)) = ended.iter().find(|ended| ended.is_err()) {
-                self.state().court.object(error.clone());
-                return;
+            match fleet::running(&self.fleet) {
+                Err(error) => break error,
+                Ok(0) => return,
+                Ok(running) if Instant::now() >= self.end + END => {
+                    break format!("{running} processes have not ended");
+                }
+                Ok(_) => sleep(GLANCE).await,
             }
-            if ended.len() == self.fleet.len() {
-                return;
-            }
-            if Instant::now() >= self.end + END {
-                let text = format!(
-                    "{} processes have not ended",
-                    self.fleet.len() - ended.len()
-                );
-                self.state().court.object(text);
-                return;
-            }
-            sleep(GLANCE).await;
-        }
+        };
+        self.state.lock().court.object(objection);
     }
 
-    /// Nothing stays for good.
+    /// Every key has to expire.
     async fn look_for_leftovers(&self) {
-        for key in self.members.lasting().await {
-            let text = format!("the key {key} was left behind for good");
-            self.state().court.object(text);
+        for member in &self.members {
+            for key in member.lasting().await {
+                let text = format!("the key {key} was left behind for good");
+                self.state.lock().court.object(text);
+            }
         }
     }
 }

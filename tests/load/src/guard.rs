@@ -1,5 +1,7 @@
 //! What a task holds a lock of dlock's by.
 
+use std::time::Duration;
+
 use dlock::{
     CallGuard, Error, FencedMutexGuard, FencingToken, LossReason, MutexGuard, ReadGuard, WriteGuard,
 };
@@ -48,6 +50,18 @@ impl DlockGuard {
             Self::Several(held) => held.check(),
             Self::Mutex(guard) => guard.check(),
             Self::Fenced(guard) => guard.check(),
+        }
+    }
+
+    /// How long this process may still rely on the lock if no renewal succeeds; zero if it is lost.
+    #[must_use]
+    pub fn lease_left(&self) -> Duration {
+        match self {
+            Self::Read(guard) => guard.lease_left(),
+            Self::Write(guard) => guard.lease_left(),
+            Self::Several(held) => held.lease_left(),
+            Self::Mutex(guard) => guard.lease_left(),
+            Self::Fenced(guard) => guard.lease_left(),
         }
     }
 

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use crate::{
     clock::Moment,
     court::{Court, Process},
-    figures::Figures,
+    figures::{Count, Figures},
     incident::Docket,
     options::Options,
+    side::Side,
 };
 
 /// All that changes.
@@ -32,10 +33,17 @@ impl State {
         }
     }
 
-    /// A number for a process that has just come.
-    pub(crate) fn admit(&mut self) -> Process {
+    /// A number for a process that has just reported its side and version.
+    pub(crate) fn admit(&mut self, side: Side, version: &str) -> Process {
+        self.figures.version(side, version);
         self.processes += 1;
         self.processes
+    }
+
+    /// Counts the fault that was due, which is over.
+    pub(crate) fn done(&mut self, side: Side, count: Count) {
+        self.figures.count(side, count);
+        self.docket.finish();
     }
 
     /// Prints it all, and says whether it is as it must be.
