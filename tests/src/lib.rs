@@ -6,7 +6,7 @@
 //! - [`FaultProxy`] and [`ProxiedCluster`]: what networks do, on demand.
 //! - [`Impostor`]: a server that lies.
 //! - [`ProxiedLock`]: a lock behind such a proxy, and the same lock past it.
-//! - [`EventLog`] and [`check_exclusion`]: what several processes saw, judged without the lock's help.
+//! - [`history`]: what several processes saw of locks, judged without the lock's help.
 //! - [`Stage`]: the scripts on a real server, with the time, the ears and the faults of a test; [`StagedLock`]: one lock on it.
 //! - [`TestClock`]: time that moves when a test says so, for the memory store.
 //! - [`house`]: the rooms of `dlock/src`, as `DESIGN.md` has them.
@@ -20,9 +20,9 @@
 
 mod cluster;
 
-mod events;
 mod feature;
 mod folder;
+pub mod history;
 pub mod house;
 mod impostor;
 mod locks;
@@ -44,8 +44,8 @@ pub use cluster::{
     AtomicMigration, ClusterOptions, CommandStats, Moved, RedisCluster, SlotMigration,
     shared_cluster, shared_server,
 };
-pub use events::{Event, EventKind, EventLog, Mode, Report, Violation, check_exclusion, now_ns};
 pub use feature::{not_applicable, publish_command, sharded_channels};
+pub use history::now_ns;
 pub use impostor::{Asked, Impostor, Lie};
 pub use locks::{
     builder, connect, its_turn, listening, names_on, queue, slot_of_lock, stores, wait_free,

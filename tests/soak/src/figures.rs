@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
+use dlock_tests::history::{Call, Outcome as Came, Story};
 use serde_json::{Value, json};
 
 use crate::{
     cli::Options,
     driver::Outcome,
-    history::{Call, Outcome as Came, Story},
     plan::{Kind, Plan},
 };
 

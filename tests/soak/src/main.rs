@@ -8,7 +8,6 @@
 //! | `driver` | rounds: servers, workers, who watches them |
 //! | `faults` | what goes wrong, begun and ended |
 //! | `worker` | processes at work |
-//! | `history` | what they saw, written down as it happens and read back |
 //! | `judges` | who objects |
 //! | `figures` | the sums |
 
@@ -16,7 +15,6 @@ mod cli;
 mod driver;
 mod faults;
 mod figures;
-mod history;
 mod judges;
 mod plan;
 mod supervise;

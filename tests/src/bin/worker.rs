@@ -2,7 +2,7 @@
 //!
 //! `worker <mode> url=… prefix=… [key=value …]`:
 //!
-//! - `loop`: reads and writes at random for a while, and logs what it holds (`lock`, `log`, `seconds`, `reads` in
+//! - `loop`: reads and writes at random for a while, and writes a journal (`lock`, `log`, `seconds`, `reads` in
 //!   percent, `hold_ms` at most, `lease_ms`, `tasks`); prints `done <holds> <lost>`
 //! - `read`, `write`: holds `lock` until killed; prints `holding <token>`, and when it is lost, `lost` and what its
 //!   release answered
@@ -13,6 +13,7 @@ use std::{
     fs::OpenOptions,
     future::pending,
     io::Write,
+    path::Path,
     process::ExitCode,
     sync::{
         Arc,
@@ -21,8 +22,9 @@ use std::{
     time::Duration,
 };
 
-use dlock::{Client, Error, FencingToken, LossReason, RwLock, distributed_lock};
-use dlock_tests::{EventLog, Mode, now_ns};
+use dlock::{Client, Error, FencingToken, LockKind, RwLock, distributed_lock};
+use dlock_load::{Handle, Patience};
+use dlock_tests::history::{Belief, Journal};
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep},
@@ -84,8 +86,8 @@ impl Settings {
 
 /// What all tasks of the random load share.
 struct Load {
-    lock: RwLock,
-    log: EventLog,
+    lock: Handle,
+    journal: Journal,
     reads: u64,
     hold_us: u64,
     end: Instant,
@@ -95,9 +97,10 @@ struct Load {
 
 async fn random_load(settings: &Settings) -> Result<(), Error> {
     let client = settings.client().await?;
+    let lock = (LockKind::Rw, settings.text("lock").to_owned());
     let load = Arc::new(Load {
-        lock: client.rw_lock(settings.text("lock"))?,
-        log: EventLog::open(settings.text("log")),
+        lock: Handle::new(&client, lock, None, None)?,
+        journal: Journal::create(Path::new(settings.text("log"))),
         reads: settings.number("reads"),
         hold_us: 1000 * settings.number("hold_ms"),
         end: Instant::now() + Duration::from_secs(settings.number("seconds")),
@@ -128,55 +131,34 @@ async fn random_load(settings: &Settings) -> Result<(), Error> {
 
 impl Load {
     async fn hold_once(&self) -> Result<(), Error> {
-        if fastrand::u64(0..100) < self.reads {
-            let guard = self.lock.read().await?;
-            let lost = (guard.lost(), || guard.is_lost());
-            self.work(Mode::Read, guard.fencing_token(), lost).await;
-            self.count(guard.release().await)
-        } else {
-            let guard = self.lock.write().await?;
-            let lost = (guard.lost(), || guard.is_lost());
-            self.work(Mode::Write, guard.fencing_token(), lost).await;
-            self.count(guard.release().await)
-        }
-    }
-
-    /// Works under the lock, and logs that, until it is done or the hold is lost.
-    async fn work(
-        &self,
-        mode: Mode,
-        token: FencingToken,
-        (lost, is_lost): (impl Future<Output = LossReason>, impl Fn() -> bool),
-    ) {
-        let (name, token) = (self.lock.key().name(), token.as_u64());
-        let at_ns = now_ns();
-        if is_lost() {
-            return;
-        }
+        let (write, patience) = (fastrand::u64(0..100) >= self.reads, Patience::Forever);
+        let id = self.journal.asks(0, write, None, patience, false);
+        let guard = self.lock.ask(write, patience).await?.expect("it waits");
+        let token = guard.fencing_token().map(FencingToken::as_u64);
+        let is_lost = || guard.check().is_err();
+        let belief = Belief::begin(&self.journal, id, token, is_lost);
         self.held.fetch_add(1, Ordering::Relaxed);
-        let hold = self.log.enter_at(at_ns, name, mode, token);
         let work = sleep(Duration::from_micros(fastrand::u64(0..=self.hold_us)));
-        tokio::select! {
-            biased;
-            _ = lost => {}
-            () = work => {}
-        }
-        let at_ns = now_ns();
-        if is_lost() {
-            self.log.lost(name, mode, token, hold);
-        } else {
-            self.log.exit_at(at_ns, name, mode, token, hold);
-        }
-    }
-
-    fn count(&self, released: Result<(), Error>) -> Result<(), Error> {
-        match released {
-            Err(error) if error.is_lost() => {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-                Ok(())
+        let rest = async {
+            tokio::select! {
+                biased;
+                _ = guard.lost() => {}
+                () = work => {}
             }
-            other => other,
+        };
+        belief.keep(is_lost, rest).await;
+        belief.end(is_lost);
+        match guard.release().await {
+            Err(error) if error.is_lost() => {
+                self.journal.released(id, "lost");
+                self.lost.fetch_add(1, Ordering::Relaxed);
+            }
+            released => {
+                released?;
+                self.journal.released(id, "ok");
+            }
         }
+        Ok(())
     }
 }
 

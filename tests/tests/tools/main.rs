@@ -1,6 +1,5 @@
 //! The harness, and what the project promises about its own files.
 
-mod events;
 mod harness;
 mod house;
 mod language;

@@ -6,9 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use dlock_tests::now_ns;
-
-use crate::history::Seconds;
+use dlock_tests::{history::Seconds, now_ns};
 
 /// Something that loses holds by Redis's nature.
 #[derive(Debug, Clone)]

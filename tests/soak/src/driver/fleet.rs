@@ -6,12 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dlock_tests::{Worker, scaled};
+use dlock_tests::{
+    Worker,
+    history::{Story, Who},
+    scaled,
+};
 use tokio::time::sleep;
 
 use super::facts::Facts;
 use crate::{
-    history::{Story, Who, read},
     plan::{Draw, Plan},
     supervise::PROGRAM,
     worker::{Orders, STOP},
@@ -221,7 +224,7 @@ impl Fleet {
         for (process, place) in self.places().iter().enumerate() {
             for life in 0..=place.life {
                 let who = Who { process, life };
-                read(&self.journal(who), who, &mut story);
+                story.read(&self.journal(who), who);
             }
         }
         story

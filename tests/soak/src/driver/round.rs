@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dlock_tests::scaled;
+use dlock_tests::{history::Story, scaled};
 use tokio::{sync::SetOnce, time::sleep};
 
 use super::{
@@ -19,7 +19,6 @@ use super::{
 };
 use crate::{
     faults::{self, Stage},
-    history::Story,
     judges::{self, Verdict, leftovers},
     plan::{Kind, Mutexes, Plan, Track, lock_count},
 };

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use dlock_tests::history::{Call, Who};
+
 use super::Round;
-use crate::{
-    driver::Loss,
-    history::{Call, Who},
-};
+use crate::driver::Loss;
 
 /// All that was lost in a round.
 #[derive(Debug)]

@@ -6,12 +6,10 @@
 use std::collections::BTreeMap;
 
 use dlock::{HoldInfo, LockInfo, LockMode};
+use dlock_tests::history::{Call, Outcome, Seconds, Who};
 
 use super::{Round, Verdict};
-use crate::{
-    driver::Sample,
-    history::{Call, Outcome, Seconds, Who},
-};
+use crate::driver::Sample;
 
 /// The record of a call may be there so long before its caller knows, and after its caller has released it.
 const GRACE: u64 = 1_000_000_000;

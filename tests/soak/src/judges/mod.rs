@@ -1,7 +1,7 @@
 //! The checkers of histories, each of which objects to one kind of mistake. Each judge knows one promise, and looks at what is
 //! known of a round when it is over: none depends on how fast the machine is.
 
-mod belief;
+mod exclusion;
 mod excuses;
 mod known;
 mod leftovers;
@@ -9,15 +9,15 @@ mod linear;
 mod order;
 mod outage;
 mod patience;
-mod tokens;
 
 use std::collections::BTreeMap;
+
+use dlock_tests::history::{Call, Story};
 
 use self::excuses::Excuses;
 pub(crate) use self::leftovers::leftovers;
 use crate::{
     driver::{Known, Sample, Updates},
-    history::{Call, Story},
     plan::{Kind, LockKind, Plan},
 };
 
@@ -73,13 +73,12 @@ impl Round<'_> {
 pub(crate) fn judge(round: Round<'_>) -> Verdict {
     let mut verdict = Verdict::default();
     let excuses = Excuses::of(round);
-    belief::judge(round, &excuses, &mut verdict);
+    exclusion::judge(round, &excuses, &mut verdict);
     for story in &round.updates.stories {
         verdict.object("fence", story.clone());
     }
     if round.plan.draw.kind == Kind::Dlock {
         outage::judge(round, &mut verdict);
-        tokens::judge(round, &excuses, &mut verdict);
         linear::judge(round, &excuses, &mut verdict);
         for samples in round.calm {
             order::judge(samples, &round.story.stalls, &mut verdict);
@@ -95,12 +94,11 @@ pub(crate) fn judge(round: Round<'_>) -> Verdict {
 pub(crate) fn object_already(round: Round<'_>) -> bool {
     let mut verdict = Verdict::default();
     let excuses = Excuses::of(round);
-    belief::judge(round, &excuses, &mut verdict);
+    exclusion::judge(round, &excuses, &mut verdict);
     if round.plan.draw.kind != Kind::Dlock {
         return !verdict.violations.is_empty() && round.updates.lost_without_fence > 0;
     }
     outage::judge(round, &mut verdict);
-    tokens::judge(round, &excuses, &mut verdict);
     for samples in round.calm {
         order::judge(samples, &round.story.stalls, &mut verdict);
         patience::judge(samples, &round.story.stalls, &mut verdict);

@@ -11,9 +11,10 @@
 use std::collections::BTreeMap;
 
 use dlock::{HoldInfo, LockInfo, LockMode, WaiterInfo};
+use dlock_tests::history::Seconds;
 
 use super::Verdict;
-use crate::{driver::Sample, history::Seconds};
+use crate::driver::Sample;
 
 /// Looks that are further apart have stood still themselves.
 const LOOKS: u64 = 100_000_000;

@@ -1,13 +1,13 @@
 //! While no majority of a quorum is there, no lock is granted, and each caller is told so in time.
 
 use dlock_load::{MS, Patience, SECOND};
-use dlock_tests::scaled;
+use dlock_tests::{
+    history::{Call, Outcome, Seconds},
+    scaled,
+};
 
 use super::{Round, Verdict};
-use crate::{
-    driver::Outage,
-    history::{Call, Outcome, Seconds},
-};
+use crate::driver::Outage;
 
 /// What was granted before may go from task to task, or be heard of, so much later.
 const PASSED_ON: u64 = SECOND;
@@ -73,8 +73,17 @@ fn limit(call: &Call, outages: &[Outage], retries: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{granted_in, limit};
-    use crate::{driver::Outage, judges::belief::tests::call};
+    use crate::driver::Outage;
     use dlock_load::{Patience, SECOND};
+    use dlock_tests::history::{Call, Story, Who};
+
+    /// A call that asked at `asked`, and was granted at `since`.
+    fn call(asked: u64, since: u64) -> Call {
+        let text = format!("A {asked} 0 0 w - forever\nG {since} 0 1 1\n");
+        let mut story = Story::default();
+        assert_eq!(story.add(&text, Who::default()), Ok(()));
+        story.calls.remove(0)
+    }
 
     #[test]
     fn nobody_who_asks_in_an_outage_is_granted_anything() {
@@ -82,7 +91,7 @@ mod tests {
             from: SECOND,
             until: 9 * SECOND,
         };
-        let at = |asked, since| call(true, asked * SECOND, since * SECOND, 20 * SECOND, 1);
+        let at = |asked, since| call(asked * SECOND, since * SECOND);
         assert!(granted_in(&at(3, 4), outage));
         assert!(!granted_in(&at(1, 4), outage));
         assert!(!granted_in(&at(3, 9), outage));
@@ -94,7 +103,7 @@ mod tests {
             from: 0,
             until: 90 * SECOND,
         };
-        let mut call = call(true, SECOND, 2 * SECOND, 3 * SECOND, 1);
+        let mut call = call(SECOND, 2 * SECOND);
         assert_eq!(limit(&call, &[outage], SECOND), Some(SECOND));
         assert_eq!(limit(&call, &[outage], 100 * SECOND), None);
         assert_eq!(limit(&call, &[], SECOND), None);

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use dlock::FencingToken;
+use dlock_tests::history::Seconds;
 
 use super::Verdict;
-use crate::{driver::Sample, history::Seconds};
+use crate::driver::Sample;
 
 /// Several heartbeats of waiters, who look by themselves every 300 ms.
 const LIMIT: u64 = 2_000_000_000;

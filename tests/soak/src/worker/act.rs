@@ -4,6 +4,7 @@ use std::{cell::Cell, rc::Rc, time::Duration};
 
 use dlock::{__private::Request, Client, LockMode};
 use dlock_load::{CutShort, DlockGuard, Op, Patience};
+use dlock_tests::history::Journal;
 use tokio::time::sleep;
 
 use super::{
@@ -11,10 +12,7 @@ use super::{
     resource::Resource,
     system::{Guard, System, Why, why},
 };
-use crate::{
-    history::Journal,
-    plan::{Plan, TaskPlan, name_as},
-};
+use crate::plan::{Plan, TaskPlan, name_as};
 
 /// So many calls are enough for a history: a process that passes a lock on in memory would fill the disk.
 const MANY: u64 = 20_000;

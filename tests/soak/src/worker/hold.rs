@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use dlock_load::{CutShort, Ending, Op, Patience};
+use dlock_tests::history::Belief;
 use tokio::time::sleep;
 
-use super::{act::Work, patient::Belief, resource::Read, system::Guard};
+use super::{act::Work, resource::Read, system::Guard};
 
 /// A lock that a task believes to hold. The belief ends with this.
 pub(super) struct Holding<'w> {
@@ -14,7 +15,7 @@ pub(super) struct Holding<'w> {
     /// Whether what the lock guards is read and written under it.
     guards: bool,
     guard: Option<Guard>,
-    belief: Belief,
+    belief: Belief<'w>,
 }
 
 impl<'w> Holding<'w> {
@@ -30,7 +31,7 @@ impl<'w> Holding<'w> {
             work,
             lock,
             guards: write && op.owner.is_none(),
-            belief: Belief::new(&work.journal, id, &guard),
+            belief: Belief::begin(&work.journal, id, guard.token(), || guard.is_lost()),
             guard: Some(guard),
         }
     }
@@ -70,7 +71,7 @@ impl<'w> Holding<'w> {
                 rest.await;
             }
         };
-        self.belief.keep(guard, rest).await;
+        self.belief.keep(|| guard.is_lost(), rest).await;
     }
 
     /// Gives it back, in the operation's way.
@@ -78,8 +79,8 @@ impl<'w> Holding<'w> {
         let Some(guard) = self.guard.take() else {
             return;
         };
-        self.belief.end(&guard);
-        let (journal, id) = (&self.work.journal, self.belief.id);
+        self.belief.end(|| guard.is_lost());
+        let (journal, id) = (&self.work.journal, self.belief.id());
         let releasing = guard.release();
         match ending {
             Ending::Drop => {
@@ -102,7 +103,7 @@ impl<'w> Holding<'w> {
 impl Drop for Holding<'_> {
     fn drop(&mut self) {
         if let Some(guard) = &self.guard {
-            self.belief.end(guard);
+            self.belief.end(|| guard.is_lost());
         }
     }
 }

@@ -4,12 +4,12 @@
 
 mod act;
 mod hold;
-mod patient;
 mod resource;
 mod system;
 
 use std::{path::Path, process::ExitCode, rc::Rc, time::Duration};
 
+use dlock_tests::history::Journal;
 use tokio::{
     signal::unix::{SignalKind, signal},
     task::{JoinSet, LocalSet},
@@ -17,10 +17,7 @@ use tokio::{
 };
 
 use self::{act::Work, resource::Resource, system::System};
-use crate::{
-    history::Journal,
-    plan::{Draw, Kind, LockKind, Plan, Topology},
-};
+use crate::plan::{Draw, Kind, LockKind, Plan, Topology};
 
 pub(crate) const STOP: &str = "stop";
 /// How often it looks whether it is to stop, and whether it ran at all.

@@ -1,8 +1,11 @@
 use std::{sync::Arc, time::Duration};
 
+use dlock::FencingToken;
+use dlock_load::{Handle, Patience};
 use dlock_tests::{
-    EventLog, Mode as Logged, ProxiedLock, check_exclusion, scaled, unique_prefix, wait_free,
-    wait_until,
+    ProxiedLock,
+    history::{Belief, Journal, Story, check_exclusion},
+    scaled, unique_prefix, wait_free, wait_until,
 };
 use tokio::task::JoinSet;
 
@@ -12,34 +15,31 @@ use crate::lost_reply::{LEASE, SOON};
 #[tokio::test(flavor = "multi_thread")]
 async fn any_reply_under_load() {
     let line = ProxiedLock::start(|client| client.lease(LEASE)).await;
-    let log = Arc::new(EventLog::open(std::env::temp_dir().join(unique_prefix())));
+    let path = std::env::temp_dir().join(unique_prefix());
+    let journal = Arc::new(Journal::create(&path));
+    let patience = u64::try_from(scaled(SOON).as_nanos()).map(Patience::For);
+    let patience = patience.expect("a short time");
     let mut tasks = JoinSet::new();
     for number in 0..6 {
         let lock = if number < 4 {
             &line.lock
         } else {
             &line.witness
-        }
-        .clone();
-        let log = Arc::clone(&log);
+        };
+        let lock = Handle::Rw(lock.clone());
+        let journal = Arc::clone(&journal);
         tasks.spawn(async move {
             for round in 0..200 {
-                let token;
-                let hold;
-                if (round + number) % 3 == 0 {
-                    let guard = lock.write_timeout(scaled(SOON)).await.expect("comes round");
-                    token = guard.fencing_token().as_u64();
-                    hold = log.enter("one", Logged::Write, token);
-                    tokio::task::yield_now().await;
-                    log.exit("one", Logged::Write, token, hold);
+                let write = (round + number) % 3 == 0;
+                let id = journal.asks(0, write, None, patience, false);
+                let guard = lock.ask(write, patience).await.expect("comes round");
+                let guard = guard.expect("it waits");
+                let token = guard.fencing_token().map(FencingToken::as_u64);
+                let belief = Belief::begin(&journal, id, token, || false);
+                tokio::task::yield_now().await;
+                belief.end(|| false);
+                if write {
                     guard.release().await.expect("held to the end");
-                } else {
-                    let guard = lock.read_timeout(scaled(SOON)).await.expect("comes round");
-                    token = guard.fencing_token().as_u64();
-                    hold = log.enter("one", Logged::Read, token);
-                    tokio::task::yield_now().await;
-                    log.exit("one", Logged::Read, token, hold);
-                    drop(guard);
                 }
             }
         });
@@ -59,9 +59,7 @@ async fn any_reply_under_load() {
         () = cutting => {}
         _ = tasks.join_all() => {}
     }
-    let events = log.events();
-    std::fs::remove_file(log.path()).expect("the log can be removed");
-    let report = check_exclusion(&events);
+    let report = check_exclusion(&Story::take(&[path]).calls);
     println!("{} cuts: {report}", line.proxy.counters().cuts);
     report.assert_clean();
     assert_eq!(report.reads + report.writes, 1200);

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use dlock::{Client, Error, FencingToken, LockKind};
+use dlock::{Client, Error, LockKind};
 use dlock_load::{DlockGuard, Handle, Patience};
-use dlock_tests::{Mode, builder, scaled, unique_prefix, wait_free};
+use dlock_tests::{builder, scaled, unique_prefix, wait_free};
 use tokio::{
     sync::watch,
     task::JoinSet,
@@ -61,14 +61,13 @@ impl Shape {
         }
     }
 
-    fn mode(self, client: usize) -> Mode {
-        let reads = match self {
-            Self::Readers => client > 1,
-            Self::OneWriter => client > 0,
-            Self::Owners => !matches!(client, 0 | 3),
-            Self::Quiet | Self::Writers | Self::Mutexes | Self::Crowd => false,
-        };
-        if reads { Mode::Read } else { Mode::Write }
+    fn writes(self, client: usize) -> bool {
+        match self {
+            Self::Readers => client <= 1,
+            Self::OneWriter => client == 0,
+            Self::Owners => matches!(client, 0 | 3),
+            Self::Quiet | Self::Writers | Self::Mutexes | Self::Crowd => true,
+        }
     }
 
     fn kind(self, task: usize) -> LockKind {
@@ -79,13 +78,12 @@ impl Shape {
         }
     }
 
-    fn name(self, client: usize, task: usize) -> String {
-        let number = match self {
+    fn lock(self, client: usize, task: usize) -> usize {
+        match self {
             Self::Quiet => client * self.tasks_of_a_client() + task,
             Self::Crowd => fastrand::usize(..self.locks()),
             _ => task,
-        };
-        format!("{TAG}{number}")
+        }
     }
 
     fn locks(self) -> usize {
@@ -170,7 +168,8 @@ impl User {
     /// One hold.
     async fn use_once(&self) {
         let (observer, asked) = (&self.observer, Instant::now());
-        let name = self.shape.name(self.number, self.task);
+        let number = self.shape.lock(self.number, self.task);
+        let name = format!("{TAG}{number}");
         let patience = match self.shape {
             Shape::Quiet => scaled(PATIENT),
             _ if fastrand::u8(..) < 8 => IMPATIENT,
@@ -178,9 +177,9 @@ impl User {
         };
         let lock = (self.shape.kind(self.task), name.clone());
         let lock = Handle::new(&self.client, lock, self.owner(), None).expect("a valid name");
-        let writes = self.shape.mode(self.number) == Mode::Write;
+        let writes = self.shape.writes(self.number);
         let outcome = match lock.ask(writes, within(patience)).await {
-            Ok(guard) => self.hold(&lock, &name, guard.expect("it waits")).await,
+            Ok(guard) => self.hold(&lock, number, guard.expect("it waits")).await,
             // The caller's own patience is all that may end its wait, and not before it is over. On a busy machine it may be
             // over before the caller has asked even once.
             Err(error)
@@ -200,19 +199,16 @@ impl User {
         }
     }
 
-    async fn hold(&self, lock: &Handle, name: &str, guard: DlockGuard) -> Result<(), Error> {
-        let token = guard.fencing_token().map(FencingToken::as_u64);
-        let mode = self.shape.mode(self.number);
-        let mut belief = self.observer.granted(name, mode, token);
+    async fn hold(&self, lock: &Handle, number: usize, guard: DlockGuard) -> Result<(), Error> {
+        let writes = self.shape.writes(self.number);
+        let belief = self.observer.granted(number, writes, &guard);
         if self.owner().is_some() {
             // It waits, and not for itself.
             let again = lock.ask(false, within(scaled(PATIENT))).await?;
             again.expect("it waits").release().await?;
         }
-        let check = || guard.check();
-        let held = self.observer.hold(&mut belief, self.shape.work(), check);
-        let held = held.await;
-        self.observer.ends(&belief, held.is_ok());
+        let work = self.shape.work();
+        let held = self.observer.hold(&belief, work, &guard).await;
         held.and(guard.release().await)
     }
 

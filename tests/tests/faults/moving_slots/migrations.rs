@@ -56,7 +56,7 @@ pub(crate) async fn survives(shape: Shape) {
     };
     assert_eq!(first.end().await, Moved::Yes);
     cluster.wait_ok().await;
-    let observer = Arc::new(Observer::default());
+    let observer = Arc::new(Observer::new());
     let load = Load::start(&cluster.url(), shape, &observer).await;
     wait_until(SOON, "everybody has begun", || async {
         shape == Shape::Quiet || observer.holds() > 100

@@ -1,7 +1,8 @@
-//! The clients that believed to hold the lock, and when: kept in this process, on one clock, without the lock's help.
+//! The clients that believed to hold the lock, and when: written down on one clock, without the lock's help.
 
 use std::{
     fmt,
+    path::PathBuf,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -9,20 +10,22 @@ use std::{
     time::Duration,
 };
 
-use dlock::Error;
-use dlock_tests::{Event, EventKind, Mode, check_exclusion, now_ns};
-
-/// How often a holder of a short time looks whether it still holds.
-const OFTEN: Duration = Duration::from_micros(300);
+use dlock::{Error, FencingToken};
+use dlock_load::{DlockGuard, Patience};
+use dlock_tests::{
+    history::{Belief, Journal, Story, check_exclusion},
+    now_ns, unique_prefix,
+};
+use tokio::time::sleep;
 
 /// How long after a pause its requests may be answered, in ns.
 const SETTLED: u64 = 1_000_000_000;
 
 /// Collects what the holders believe.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Observer {
-    events: Mutex<Vec<Event>>,
-    numbers: AtomicU64,
+    journal: Journal,
+    path: PathBuf,
     ended: AtomicU64,
     /// When a hold ended last, and the longest time between two ends, in ns.
     last_end: AtomicU64,
@@ -32,65 +35,58 @@ pub(crate) struct Observer {
     faults: Mutex<Vec<(u64, String)>>,
 }
 
-/// A hold as its holder sees it.
-#[derive(Debug)]
-pub(crate) struct Belief {
-    number: u64,
-    key: String,
-    mode: Mode,
-    token: u64,
-    last: u64,
-}
-
 impl Observer {
-    /// To be called right after a grant. Without a fencing token, the order of the calls stands for it.
-    pub(crate) fn granted(&self, key: &str, mode: Mode, token: Option<u64>) -> Belief {
-        let number = self.numbers.fetch_add(1, Relaxed);
-        let belief = Belief {
-            number,
-            key: key.to_owned(),
-            mode,
-            token: token.unwrap_or(number),
-            last: now_ns(),
-        };
-        self.note(EventKind::Enter, &belief);
-        belief
-    }
-
-    /// Holds for as long as `work` takes; `check` is asked all the while and says when that was too long.
-    pub(crate) async fn hold(
-        &self,
-        belief: &mut Belief,
-        work: Duration,
-        check: impl Fn() -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let end = now_ns() + u64::try_from(work.as_nanos()).expect("a short time");
-        loop {
-            // The moment before the answer: it was still believed then.
-            let now = now_ns();
-            check()?;
-            belief.last = now;
-            if now >= end {
-                return Ok(());
-            }
-            tokio::time::sleep((work / 1000).max(OFTEN)).await;
+    pub(crate) fn new() -> Self {
+        let path = std::env::temp_dir().join(unique_prefix());
+        Self {
+            journal: Journal::create(&path),
+            path,
+            ended: AtomicU64::default(),
+            last_end: AtomicU64::default(),
+            gap: AtomicU64::default(),
+            timeouts: AtomicU64::default(),
+            faults: Mutex::default(),
         }
     }
 
-    /// To be called right before the release, or when the hold is known to be lost.
-    pub(crate) fn ends(&self, belief: &Belief, held: bool) {
-        let kind = if held {
-            EventKind::Exit
-        } else {
-            EventKind::Lost
+    /// To be called right after a grant.
+    pub(crate) fn granted(&self, lock: usize, write: bool, guard: &DlockGuard) -> Belief<'_> {
+        let id = self
+            .journal
+            .asks(lock, write, None, Patience::Forever, false);
+        let token = guard.fencing_token().map(FencingToken::as_u64);
+        // It counts as held even if it is lost by now.
+        Belief::begin(&self.journal, id, token, || false)
+    }
+
+    /// Holds for as long as `work` takes, or until the hold is lost. To be called right before the release.
+    pub(crate) async fn hold(
+        &self,
+        belief: &Belief<'_>,
+        work: Duration,
+        guard: &DlockGuard,
+    ) -> Result<(), Error> {
+        let is_lost = || guard.check().is_err();
+        let rest = async {
+            tokio::select! {
+                biased;
+                _ = guard.lost() => {}
+                () = sleep(work) => {}
+            }
         };
-        self.note(kind, belief);
+        belief.keep(is_lost, rest).await;
+        belief.end(is_lost);
+        let held = guard.check();
+        if held.is_err() {
+            self.journal.released(belief.id(), "lost");
+        }
         self.ended.fetch_add(1, Relaxed);
         let now = now_ns();
         let before = self.last_end.swap(now, Relaxed);
         if before > 0 {
             self.gap.fetch_max(now.saturating_sub(before), Relaxed);
         }
+        held
     }
 
     pub(crate) fn timed_out(&self) {
@@ -133,10 +129,7 @@ impl Observer {
 
     /// Panics unless there was nothing but holds and timeouts.
     pub(crate) fn judge(&self) {
-        let report = {
-            let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-            check_exclusion(&events)
-        };
+        let report = check_exclusion(&Story::take(&[&self.path]).calls);
         println!("{self}: {report}");
         let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, count) = (&faults[..faults.len().min(5)], faults.len());
@@ -147,20 +140,6 @@ impl Observer {
             &report.violations[..report.violations.len().min(3)]
         );
         assert_eq!(report.unfinished, 0);
-    }
-
-    fn note(&self, kind: EventKind, belief: &Belief) {
-        let event = Event {
-            at_ns: belief.last,
-            pid: 0,
-            hold: belief.number,
-            kind,
-            mode: belief.mode,
-            token: belief.token,
-            key: belief.key.clone(),
-        };
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.push(event);
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) async fn survives(shape: Shape) {
     let moves: u32 = setting("DLOCK_MOVES", 40);
     let open = Duration::from_millis(setting("DLOCK_OPEN_MS", 25));
     let cluster = two_masters().await;
-    let (slot, observer) = (slot_of(TAG), Arc::new(Observer::default()));
+    let (slot, observer) = (slot_of(TAG), Arc::new(Observer::new()));
     let load = Load::start(&cluster.url(), shape, &observer).await;
     wait_until(SOON, "everybody has begun", || async {
         observer.holds() > 100

@@ -1,8 +1,11 @@
 //! Eight processes, one of which is frozen now and then, while a minority of the servers fails in turn.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
-use dlock_tests::{EventLog, Worker, check_exclusion};
+use dlock_tests::{
+    Worker,
+    history::{Story, check_exclusion},
+};
 use tokio::time::{Instant, sleep};
 
 use crate::quorum_servers::Servers;
@@ -13,19 +16,20 @@ const SECONDS: u64 = 20;
 #[tokio::test(flavor = "multi_thread")]
 async fn eight_processes_keep_apart_while_servers_and_processes_fail() {
     let five = Servers::start(5).await;
-    let log = EventLog::open(std::env::temp_dir().join(&five.prefix));
-    let start = |number| {
+    let log = |number| std::env::temp_dir().join(format!("{}-{number}", five.prefix));
+    let logs: Vec<PathBuf> = (0..PROCESSES).map(log).collect();
+    let start = |number: usize| {
         let arguments = [
             "loop".to_owned(),
             format!("url={}", five.urls().join(" ")),
             format!("prefix={}", five.prefix),
             "lock=one".to_owned(),
-            format!("log={}", log.path().display()),
+            format!("log={}", logs[number].display()),
             format!("seconds={SECONDS}"),
             "reads=30".to_owned(),
             "hold_ms=4".to_owned(),
             "lease_ms=1000".to_owned(),
-            format!("tasks={}", if number % 2 == 0 { 1 } else { 3 }),
+            format!("tasks={}", if number.is_multiple_of(2) { 1 } else { 3 }),
         ];
         Worker::spawn(env!("CARGO_BIN_EXE_worker"), arguments)
     };
@@ -39,8 +43,6 @@ async fn eight_processes_keep_apart_while_servers_and_processes_fail() {
         five.servers[one].pause();
         five.servers[two].kill();
         workers[round % PROCESSES].pause();
-        // If it holds the lock now, that is over when it runs again.
-        log.paused(workers[round % PROCESSES].pid());
         sleep(Duration::from_millis(1500)).await;
         workers[round % PROCESSES].resume();
         five.servers[one].resume();
@@ -50,9 +52,7 @@ async fn eight_processes_keep_apart_while_servers_and_processes_fail() {
     for worker in &workers {
         worker.wait_success(Duration::from_secs(3 * SECONDS)).await;
     }
-    let events = log.events();
-    std::fs::remove_file(log.path()).expect("the log can be removed");
-    let report = check_exclusion(&events);
+    let report = check_exclusion(&Story::take(&logs).calls);
     println!("{round} rounds of faults: {report}");
     report.assert_clean();
     assert!(report.writes > 100 && report.reads > 20);

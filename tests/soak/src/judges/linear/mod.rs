@@ -8,12 +8,13 @@ mod search;
 mod times;
 mod tokens;
 
+use dlock_tests::history::Call;
+
 use self::{
     lock::{Event, Step},
     search::{Found, search},
 };
 use super::{Round, Verdict, excuses::Excuses};
-use crate::history::Call;
 
 pub(super) fn judge(round: Round<'_>, excuses: &Excuses, verdict: &mut Verdict) {
     for lock in (0..round.locks).filter(|lock| !excuses.touch(*lock)) {
@@ -21,7 +22,7 @@ pub(super) fn judge(round: Round<'_>, excuses: &Excuses, verdict: &mut Verdict) 
             .story
             .calls
             .iter()
-            .filter(|call| call.lock == lock && believed(call).is_some())
+            .filter(|call| call.lock == lock && call.believed().is_some())
             .collect();
         let events = events(&calls, |call| round.token(call));
         verdict.ordered += events.len() as u64;
@@ -36,17 +37,11 @@ pub(super) fn judge(round: Round<'_>, excuses: &Excuses, verdict: &mut Verdict) 
     }
 }
 
-/// Since when it was believed, and until when.
-fn believed(call: &Call) -> Option<(u64, u64)> {
-    let got = call.got()?;
-    Some((got.since, got.last?))
-}
-
 /// Each call's grant, and after it its release. A hold that was lost, or whose release had no waiting caller, ends at some time.
 fn events(calls: &[&Call], token: impl Fn(&Call) -> Option<u64>) -> Vec<Event> {
     let mut events = Vec::new();
     for (number, call) in calls.iter().enumerate() {
-        let Some((since, last)) = believed(call) else {
+        let Some((since, last)) = call.believed() else {
             continue;
         };
         events.push(Event {

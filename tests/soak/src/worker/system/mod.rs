@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use dlock::Client;
 use dlock_load::{Handle, Patience};
+use dlock_tests::history::Journal;
 use tokio::time::sleep;
 
 pub(super) use self::guard::Guard;
@@ -16,10 +17,7 @@ use self::{
     rslock::Rslock,
 };
 use super::Orders;
-use crate::{
-    history::Journal,
-    plan::{Kind, LockKind, PREFIX, Plan, key_of, name_as},
-};
+use crate::plan::{Kind, LockKind, PREFIX, Plan, key_of, name_as};
 
 /// A client of one of them.
 #[derive(Clone)]

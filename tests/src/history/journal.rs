@@ -1,4 +1,5 @@
-//! Writing: one line for each event, and one system call for each line, so that what was written stays written.
+//! Writing: one line for each event, and one system call for each line. Lines of several threads do not mix, and a line
+//! outlives its process.
 //!
 //! | line | means |
 //! |---|---|
@@ -12,34 +13,44 @@
 //! | `M at text` | something that people should know |
 
 use std::{
-    cell::Cell,
     fmt::{Arguments, Display},
     fs::{File, OpenOptions},
     io::Write,
     path::Path,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use dlock_load::Patience;
-use dlock_tests::now_ns;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds of the clock that all processes of this host share and that also counts suspend.
+#[must_use]
+pub fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Boottime);
+    let number = |value: i64| u64::try_from(value).expect("boot was in the past");
+    number(now.tv_sec) * 1_000_000_000 + number(now.tv_nsec)
+}
 
 /// The file of one process.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     file: File,
-    next: Cell<u64>,
+    next: AtomicU64,
 }
 
 impl Journal {
-    pub(crate) fn create(path: &Path) -> Self {
+    /// Opens the file, and creates it first if need be.
+    #[must_use]
+    pub fn create(path: &Path) -> Self {
         let file = OpenOptions::new().create(true).append(true).open(path);
         Self {
             file: file.expect("the folder of histories is writable"),
-            next: Cell::new(0),
+            next: AtomicU64::new(0),
         }
     }
 
     /// A call begins; returns its number.
-    pub(crate) fn asks(
+    pub fn asks(
         &self,
         lock: usize,
         write: bool,
@@ -47,8 +58,7 @@ impl Journal {
         patience: Patience,
         several: bool,
     ) -> u64 {
-        let id = self.next.get();
-        self.next.set(id + 1);
+        let id = self.next.fetch_add(1, Relaxed);
         let mode = if write { 'w' } else { 'r' };
         let owner = owner.map_or("-".to_owned(), |owner| owner.to_string());
         let patience = match patience {
@@ -65,42 +75,47 @@ impl Journal {
     }
 
     /// How many calls there were.
-    pub(crate) fn calls(&self) -> u64 {
-        self.next.get()
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.next.load(Relaxed)
     }
 
-    /// It has the lock since `at`.
-    pub(crate) fn got(&self, at: u64, id: u64, token: Option<u64>, believed: bool) {
+    /// The call has the lock since `at`.
+    pub(super) fn got(&self, at: u64, id: u64, token: Option<u64>, believed: bool) {
         let believed = u8::from(believed);
         let token = token.map_or("-".to_owned(), |token| token.to_string());
         self.write(format_args!("G {at} {id} {token} {believed}\n"));
     }
 
-    pub(crate) fn did_not_get(&self, id: u64, why: impl Display) {
+    /// The call returned without the lock.
+    pub fn did_not_get(&self, id: u64, why: impl Display) {
         let now = now_ns();
         self.write(format_args!("N {now} {id} {why}\n"));
     }
 
-    pub(crate) fn believes(&self, at: u64, id: u64) {
+    pub(super) fn believes(&self, at: u64, id: u64) {
         self.write(format_args!("Y {at} {id}\n"));
     }
 
-    pub(crate) fn gives_up(&self, id: u64, last: u64) {
+    pub(super) fn gives_up(&self, id: u64, last: u64) {
         let now = now_ns();
         self.write(format_args!("E {now} {id} {last}\n"));
     }
 
-    pub(crate) fn released(&self, id: u64, outcome: impl Display) {
+    /// The release returned: `ok`, `dropped` if no caller waits for it, or an error.
+    pub fn released(&self, id: u64, outcome: impl Display) {
         let now = now_ns();
         self.write(format_args!("R {now} {id} {outcome}\n"));
     }
 
-    pub(crate) fn stood_still(&self, ms: u128) {
+    /// The process did not run for so long.
+    pub fn stood_still(&self, ms: u128) {
         let now = now_ns();
         self.write(format_args!("S {now} {ms}\n"));
     }
 
-    pub(crate) fn tells(&self, text: impl Display) {
+    /// A message for people.
+    pub fn tells(&self, text: impl Display) {
         let now = now_ns();
         let text = text.to_string().replace('\n', " / ");
         self.write(format_args!("M {now} {text}\n"));
