@@ -54,10 +54,11 @@ pub fn queue(lock: &RwLock) -> JoinHandle<Result<WriteGuard, Error>> {
     tokio::spawn(async move { lock.write().await })
 }
 
-/// What a task comes back with that waits for a lock, which is to be soon.
-pub async fn its_turn<T>(waiting: JoinHandle<Result<T, Error>>) -> T {
-    let granted = soon(waiting).await.expect("no panic");
-    granted.expect("its turn")
+/// The guard of a waiting task; panics unless that comes soon.
+#[track_caller]
+pub fn its_turn<T>(waiting: JoinHandle<Result<T, Error>>) -> impl Future<Output = T> {
+    let granted = soon(waiting);
+    async move { granted.await.expect("no panic").expect("its turn") }
 }
 
 /// The channels that have subscribers at any of these servers, with `part` in their names.
@@ -73,12 +74,16 @@ pub async fn listening<'s>(
     channels
 }
 
-/// Waits until so many of these channels have subscribers at this server; their names.
+/// Waits until so many channels with `part` in their names have subscribers at this server; their names.
 pub async fn wait_listening(server: &RedisServer, part: &str, count: usize) -> Vec<String> {
-    wait_for(SOON, &format!("{count} waiters listen"), || async {
-        let channels = listening([server], part).await;
-        (channels.len() == count).then_some(channels)
-    })
+    wait_for(
+        SOON,
+        &format!("{count} channels with {part:?} in their names have subscribers"),
+        || async {
+            let channels = listening([server], part).await;
+            (channels.len() == count).then_some(channels)
+        },
+    )
     .await
 }
 

@@ -11,7 +11,7 @@ use super::{Journal, now_ns};
 
 /// How often a holder checks its lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// How often a journal gets the result, in ns: it counts only if the process is killed.
+/// How often a journal gets the result, in ns. Only if the process is killed do these lines count.
 const NOTE: u64 = 20_000_000;
 
 /// The holder of a lock checks it, and writes to its journal until when it believed in it.

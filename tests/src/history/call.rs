@@ -4,7 +4,7 @@ use std::fmt;
 
 use dlock_load::Patience;
 
-/// A process: its number, and how often it has been started before.
+/// A process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Who {
     /// Its number among all.

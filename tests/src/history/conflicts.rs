@@ -9,7 +9,7 @@ use super::{Call, Seconds};
 pub enum Wrong {
     /// Both callers believed in the lock at the same time, and one of them wrote.
     Overlap,
-    /// The second token is not larger, though one of both excludes the other and the first was known before.
+    /// The second token is not larger, although the callers exclude each other and the first token was known before.
     Order,
     /// Both have the same token.
     Twice,
@@ -112,7 +112,7 @@ fn reversed<'c>(grants: &[Grant<'c>]) -> Vec<Conflict<'c>> {
     let mut found = Vec::new();
     for late in grants {
         let (call, since) = (late.call, late.since);
-        // One of several was granted long before the last of them.
+        // A call for several locks has each of them since a moment that nothing tells, and returns with the last.
         let before = if call.several { call.asked } else { since };
         let others = known
             .iter()

@@ -4,11 +4,11 @@
 //! | line | means |
 //! |---|---|
 //! | `A at id lock r\|w owner patience` | a call begins; `owner` is `-` for none, and `+` follows if it is for several locks |
-//! | `G at id token 0\|1` | it has the lock, `-` for no token; whether `check()` says so |
-//! | `N at id why` | it returns without |
-//! | `Y at id` | it still believes in it |
-//! | `E at id last` | it gives it up, and believed in it until `last` |
-//! | `R at id outcome` | its release returns, or no caller waits for that |
+//! | `G at id token 0\|1` | the call returns with the lock, `-` for no token; whether `check()` says so |
+//! | `N at id why` | the call returns without the lock |
+//! | `Y at id` | the holder still believes in the lock |
+//! | `E at id last` | the holder gives the lock up, and believed in it until `last` |
+//! | `R at id outcome` | the release returns, or no caller waits for that |
 //! | `S at ms` | the process did not run for so long |
 //! | `M at text` | something that people should know |
 

@@ -13,6 +13,6 @@ pub use self::{
     call::{Call, Got, Outcome, Seconds, Who},
     conflicts::{Conflict, Wrong, conflicts},
     journal::{Journal, now_ns},
-    report::{Report, check_exclusion},
+    report::{Report, Tokens, check_exclusion},
     story::Story,
 };

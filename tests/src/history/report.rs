@@ -11,8 +11,10 @@ pub struct Report {
     pub reads: usize,
     /// Holds of writers.
     pub writes: usize,
-    /// Holds that were lost, or whose release failed.
+    /// Holds whose release found them lost, or failed.
     pub broken: usize,
+    /// Holds without a token, of which nothing but their overlaps is checked.
+    pub without_token: usize,
     /// Holds that their callers did not give up. They count until the last moment at which their callers believed in them.
     pub unfinished: usize,
     /// The most readers that were in one lock at once.
@@ -21,10 +23,20 @@ pub struct Report {
     pub violations: Vec<String>,
 }
 
-/// Looks for [`conflicts`] between calls, and counts holds. Every token says something about the order.
+/// Which tokens say something about the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tokens {
+    /// All of them.
+    OfAll,
+    /// Those of writers, as with a quorum.
+    OfWriters,
+}
+
+/// Looks for [`conflicts`] between calls, and counts holds.
 #[must_use]
-pub fn check_exclusion(calls: &[Call]) -> Report {
-    let found = conflicts(calls, |call| call.got()?.token);
+pub fn check_exclusion(calls: &[Call], tokens: Tokens) -> Report {
+    let says = |call: &Call| call.write || tokens == Tokens::OfAll;
+    let found = conflicts(calls, |call| call.got()?.token.filter(|_| says(call)));
     let mut report = Report {
         violations: found.iter().map(ToString::to_string).collect(),
         ..Report::default()
@@ -43,6 +55,7 @@ pub fn check_exclusion(calls: &[Call]) -> Report {
         }
         let released = got.released.as_ref().map(|(_, outcome)| outcome.as_str());
         report.unfinished += usize::from(got.ended.is_none());
+        report.without_token += usize::from(got.token.is_none());
         report.broken += usize::from(!matches!(released, None | Some("ok" | "dropped")));
     }
     report.most_readers = readers.into_values().map(most).max().unwrap_or(0);
@@ -88,7 +101,7 @@ impl fmt::Display for Report {
 mod tests {
     use super::{
         super::{Story, Who},
-        check_exclusion,
+        Tokens, check_exclusion,
     };
 
     #[test]
@@ -96,11 +109,12 @@ mod tests {
         let mut story = Story::default();
         let text = "A 0 0 0 r - try\nG 1 0 10 1\nA 0 1 0 r - try\nG 2 1 12 1\nA 0 2 0 r - try\nG 3 2 11 1\n\
             E 4 0 4\nE 5 1 5\nE 6 2 6\nR 6 2 ok\n\
-            A 4 3 0 w - try\nG 6 3 13 1\nE 7 3 7\nR 9 3 Lost\n\
+            A 4 3 0 w - try\nG 6 3 - 1\nE 7 3 7\nR 9 3 Lost\n\
             A 7 4 0 r - try\nG 8 4 14 1\nA 7 5 0 r - try\nG 9 5 14 0\n";
         assert_eq!(story.add(text, Who::default()), Ok(()));
-        let report = check_exclusion(&story.calls);
+        let report = check_exclusion(&story.calls, Tokens::OfAll);
         assert_eq!(report.violations, [""; 0]);
+        assert_eq!(report.without_token, 1);
         assert_eq!((report.reads, report.writes), (4, 1));
         assert_eq!((report.broken, report.unfinished), (1, 1));
         assert_eq!(report.most_readers, 3);

@@ -1,6 +1,6 @@
 //! Reading what processes wrote.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, fs, io::ErrorKind, path::Path, str::FromStr};
 
 use dlock_load::Patience;
 
@@ -31,7 +31,11 @@ impl Story {
 
     /// Adds what a process wrote. A process that was killed early wrote nothing.
     pub fn read(&mut self, path: &Path, of: Who) {
-        let text = fs::read_to_string(path).unwrap_or_default();
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => panic!("{}: {error}", path.display()),
+        };
         if let Err(line) = self.add(&text, of) {
             panic!("{of} wrote: {line:?}");
         }
@@ -62,8 +66,12 @@ impl Story {
                     of,
                     id,
                     lock: words.get(3)?.parse().ok()?,
-                    write: *words.get(4)? == "w",
-                    owner: words.get(5)?.parse().ok(),
+                    write: match *words.get(4)? {
+                        "w" => true,
+                        "r" => false,
+                        _ => return None,
+                    },
+                    owner: number_or_none(words.get(5)?)?,
                     patience: patience(words.get(6)?.trim_end_matches('+'))?,
                     several: words.get(6)?.ends_with('+'),
                     asked: at,
@@ -92,8 +100,12 @@ fn go_on(outcome: &mut Outcome, kind: &str, at: u64, rest: Option<&str>) -> Opti
             let (token, believed) = rest?.split_once(' ')?;
             *outcome = Outcome::Got(Got {
                 since: at,
-                token: token.parse().ok(),
-                last: (believed == "1").then_some(at),
+                token: number_or_none(token)?,
+                last: match believed {
+                    "1" => Some(at),
+                    "0" => None,
+                    _ => return None,
+                },
                 ended: None,
                 released: None,
             });
@@ -116,6 +128,18 @@ fn go_on(outcome: &mut Outcome, kind: &str, at: u64, rest: Option<&str>) -> Opti
     Some(())
 }
 
+/// A number, or `-` for none.
+#[expect(
+    clippy::option_option,
+    reason = "the outer one says whether it is either"
+)]
+fn number_or_none<T: FromStr>(word: &str) -> Option<Option<T>> {
+    if word == "-" {
+        return Some(None);
+    }
+    word.parse().ok().map(Some)
+}
+
 fn patience(word: &str) -> Option<Patience> {
     match word {
         "try" => Some(Patience::Try),
@@ -130,7 +154,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        history::{Belief, Journal, check_exclusion},
+        history::{Belief, Journal, Tokens, check_exclusion},
         unique_prefix,
     };
 
@@ -155,7 +179,7 @@ mod tests {
         let refused = journal.asks(0, true, None, Patience::Try, false);
         journal.did_not_get(refused, "no lock");
         let story = Story::take(&[path]);
-        let report = check_exclusion(&story.calls);
+        let report = check_exclusion(&story.calls, Tokens::OfAll);
         report.assert_clean();
         assert_eq!((report.reads, report.writes, report.broken), (800, 0, 0));
         let call = &story.calls[0];
@@ -185,6 +209,11 @@ mod tests {
         for lines in [
             &[got][..],
             &["A 1 0 0 w - soon"],
+            &["A 1 0 0 x - forever"],
+            &["A 1 0 0 w me forever"],
+            &[asks, "G 2 0 five 1"],
+            &[asks, "G 2 0 5 2"],
+            &[asks, "G 2 0 5 1 1"],
             &["X 1 0"],
             &[asks, asks],
             &[asks, ends],

@@ -97,7 +97,7 @@ impl FaultProxy {
         format!("redis://{}", self.addr)
     }
 
-    /// Leads new connections to another server, as the name of a service does that has moved; those that are open stay.
+    /// Leads new connections to another server, like the name of a service that has moved. Open connections stay.
     pub fn lead_to(&self, server: SocketAddr) {
         *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
     }

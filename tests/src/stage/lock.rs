@@ -57,7 +57,7 @@ impl StagedLock {
         self.play_with(op, |_| {})
     }
 
-    /// Carries out a request in a scene that `change` makes another one.
+    /// Carries out a request after `change` has adjusted its scene.
     #[must_use]
     pub fn play_with<'a>(&'a self, op: &'a Op, change: impl FnOnce(&mut Scene<'a>)) -> Outcome {
         self.pass(Duration::from_micros(1));
@@ -85,6 +85,7 @@ impl StagedLock {
             Ok(Reply::Granted(_) | Reply::Done | Reply::Queued { .. })
         );
         assert!(done, "{op:?}: {:?}", outcome.answer);
+        assert!(outcome.kept.is_some(), "{op:?}: a key without an expiry");
         outcome
     }
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use dlock_tests::{
     Worker,
-    history::{Story, check_exclusion},
+    history::{Story, Tokens, check_exclusion},
     shared_cluster, unique_prefix,
 };
 
@@ -34,6 +34,7 @@ async fn eight_processes_read_and_write() {
         Worker::spawn(env!("CARGO_BIN_EXE_worker"), arguments)
     };
     let workers: Vec<_> = (0..PROCESSES).map(start).collect();
+    let mut holds = 0;
     for worker in &workers {
         worker.wait_success(Duration::from_secs(2 * SECONDS)).await;
         let output = worker.output();
@@ -41,13 +42,15 @@ async fn eight_processes_read_and_write() {
         let ["done", held, "0"] = done[..] else {
             panic!("no hold is lost: {output}");
         };
-        let held: u64 = held.parse().expect("a number");
+        let held: usize = held.parse().expect("a number");
         assert!(held > 100, "nobody starves: {held} holds");
+        holds += held;
     }
-    let report = check_exclusion(&Story::take(&logs).calls);
+    let report = check_exclusion(&Story::take(&logs).calls, Tokens::OfAll);
     println!("{report}");
     report.assert_clean();
-    assert_eq!(report.broken, 0);
+    assert_eq!((report.broken, report.without_token), (0, 0));
+    assert_eq!(report.reads + report.writes, holds, "nothing is missing");
     assert!(report.most_readers > 1, "readers share");
     assert!(report.writes > 500 && report.reads > report.writes);
 }

@@ -8,7 +8,7 @@ pub(super) fn judge(round: Round<'_>, excuses: &Excuses, verdict: &mut Verdict) 
     for found in conflicts(&round.story.calls, |call| round.token(call)) {
         let (first, second) = (found.first, found.second);
         let at = second.got().map_or(0, |got| got.since);
-        // Of tokens, the later one is wrong, unless it is that of a grant that a loss has taken.
+        // A wrong order is the later grant's fault, so only a loss of that grant excuses it.
         let excuse = match found.wrong {
             Wrong::Order => excuses.excuse(&[second], at),
             Wrong::Overlap | Wrong::Twice => excuses.excuse(&[first, second], at),

@@ -68,7 +68,8 @@ async fn swallowed_messages_cost_a_heartbeat() {
     judge(&heard, &hearing);
     let (messages, timers) = hearing.wakeups();
     assert!(messages + timers >= heard.len(), "every grant is counted");
-    assert!(messages > timers, "messages come before heartbeats");
+    // A heartbeat may come first; the turns of a round take a fraction of the time between two.
+    assert!(4 * messages >= 3 * heard.len(), "{messages} messages");
     let total = |waits: &[Duration]| waits.iter().sum::<Duration>();
     assert!(total(&heard) < total(&waits), "{heard:?} {waits:?}");
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use dlock::{Client, Error, LockKind};
 use dlock_load::{DlockGuard, Handle, Patience};
-use dlock_tests::{builder, scaled, unique_prefix, wait_free};
+use dlock_tests::{builder, history::Belief, scaled, unique_prefix, wait_free};
 use tokio::{
     sync::watch,
     task::JoinSet,
@@ -35,6 +35,8 @@ pub(crate) enum Shape {
     Readers,
     /// One lock, one writer and five readers.
     OneWriter,
+    /// One lock, which three tasks of each client read and write, so that clients pass it on among their tasks.
+    Processes,
     /// One lock. A writer and two readers are owners, which enter again while they hold; a writer and two readers are not.
     Owners,
     /// A mutex with tokens, and one without.
@@ -48,6 +50,7 @@ impl Shape {
         match self {
             Self::Writers | Self::Readers | Self::OneWriter | Self::Owners => 1,
             Self::Mutexes => 2,
+            Self::Processes => 3,
             Self::Quiet => 4,
             Self::Crowd => 20,
         }
@@ -61,10 +64,11 @@ impl Shape {
         }
     }
 
-    fn writes(self, client: usize) -> bool {
+    fn writes(self, client: usize, task: usize) -> bool {
         match self {
             Self::Readers => client <= 1,
             Self::OneWriter => client == 0,
+            Self::Processes => (client + task).is_multiple_of(2),
             Self::Owners => matches!(client, 0 | 3),
             Self::Quiet | Self::Writers | Self::Mutexes | Self::Crowd => true,
         }
@@ -82,6 +86,7 @@ impl Shape {
         match self {
             Self::Quiet => client * self.tasks_of_a_client() + task,
             Self::Crowd => fastrand::usize(..self.locks()),
+            Self::Processes => 0,
             _ => task,
         }
     }
@@ -89,12 +94,22 @@ impl Shape {
     fn locks(self) -> usize {
         match self {
             Self::Quiet => CLIENTS * self.tasks_of_a_client(),
+            Self::Processes => 1,
             _ => self.tasks_of_a_client(),
         }
     }
 }
 
-/// Its clients, each a process of its own as far as the lock can tell.
+/// How long callers wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Until their turn comes.
+    Long,
+    /// Now and then a caller gives up soon. Its error says that it waited only if its client is connected to all nodes.
+    Mixed,
+}
+
+/// The clients of a shape, each a process of its own as far as the lock can tell.
 #[derive(Debug)]
 pub(crate) struct Load {
     shape: Shape,
@@ -104,7 +119,11 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    pub(crate) async fn start(url: &str, shape: Shape, observer: &Arc<Observer>) -> Self {
+    pub(crate) async fn start(
+        url: &str,
+        (shape, waits): (Shape, Waits),
+        observer: &Arc<Observer>,
+    ) -> Self {
         let (stop, _) = watch::channel(false);
         let (mut tasks, mut clients) = (JoinSet::new(), Vec::new());
         let prefix = unique_prefix();
@@ -118,6 +137,7 @@ impl Load {
                 let user = User {
                     client: client.clone(),
                     shape,
+                    waits,
                     number,
                     task,
                     observer: Arc::clone(observer),
@@ -159,6 +179,7 @@ impl Load {
 struct User {
     client: Client,
     shape: Shape,
+    waits: Waits,
     number: usize,
     task: usize,
     observer: Arc<Observer>,
@@ -170,16 +191,19 @@ impl User {
         let (observer, asked) = (&self.observer, Instant::now());
         let number = self.shape.lock(self.number, self.task);
         let name = format!("{TAG}{number}");
-        let patience = match self.shape {
-            Shape::Quiet => scaled(PATIENT),
-            _ if fastrand::u8(..) < 8 => IMPATIENT,
-            _ => scaled(PATIENT),
+        let patience = match self.waits {
+            Waits::Mixed if fastrand::u8(..) < 8 => IMPATIENT,
+            Waits::Mixed | Waits::Long => scaled(PATIENT),
         };
         let lock = (self.shape.kind(self.task), name.clone());
         let lock = Handle::new(&self.client, lock, self.owner(), None).expect("a valid name");
-        let writes = self.shape.writes(self.number);
+        let writes = self.shape.writes(self.number, self.task);
         let outcome = match lock.ask(writes, within(patience)).await {
-            Ok(guard) => self.hold(&lock, number, guard.expect("it waits")).await,
+            Ok(guard) => {
+                let guard = guard.expect("it waits");
+                let belief = observer.granted(number, writes, &guard);
+                self.hold(&lock, &belief, guard).await
+            }
             // The caller's own patience is all that may end its wait, and not before it is over. On a busy machine it may be
             // over before the caller has asked even once.
             Err(error)
@@ -199,22 +223,30 @@ impl User {
         }
     }
 
-    async fn hold(&self, lock: &Handle, number: usize, guard: DlockGuard) -> Result<(), Error> {
-        let writes = self.shape.writes(self.number);
-        let belief = self.observer.granted(number, writes, &guard);
-        if self.owner().is_some() {
-            // It waits, and not for itself.
-            let again = lock.ask(false, within(scaled(PATIENT))).await?;
-            again.expect("it waits").release().await?;
-        }
+    async fn hold(
+        &self,
+        lock: &Handle,
+        belief: &Belief<'_>,
+        guard: DlockGuard,
+    ) -> Result<(), Error> {
+        let again = match self.owner() {
+            Some(_) => enter_again(lock).await,
+            None => Ok(()),
+        };
         let work = self.shape.work();
-        let held = self.observer.hold(&belief, work, &guard).await;
-        held.and(guard.release().await)
+        let held = self.observer.hold(belief, work, &guard).await;
+        again.and(held).and(guard.release().await)
     }
 
     fn owner(&self) -> Option<usize> {
         (self.shape == Shape::Owners && self.number < 3).then_some(self.number)
     }
+}
+
+/// The holder waits as others do, and not for itself.
+async fn enter_again(lock: &Handle) -> Result<(), Error> {
+    let guard = lock.ask(false, within(scaled(PATIENT))).await?;
+    guard.expect("it waits").release().await
 }
 
 fn within(patience: Duration) -> Patience {

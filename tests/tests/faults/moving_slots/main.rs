@@ -25,6 +25,11 @@ async fn six_writers_keep_to_a_lock_whose_slot_moves() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_pass_a_lock_on_inside_keep_to_it_while_its_slot_moves() {
+    survives(Shape::Processes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn owners_and_others_keep_to_a_lock_whose_slot_moves() {
     survives(Shape::Owners).await;
 }

@@ -9,7 +9,7 @@ use dlock_tests::{
 use tokio::time::sleep;
 
 use crate::{
-    load::{Load, Shape, TAG},
+    load::{Load, Shape, TAG, Waits},
     observer::Observer,
     rounds::{Rate, setting},
     write_pauses::WritePauses,
@@ -57,7 +57,7 @@ pub(crate) async fn survives(shape: Shape) {
     assert_eq!(first.end().await, Moved::Yes);
     cluster.wait_ok().await;
     let observer = Arc::new(Observer::new());
-    let load = Load::start(&cluster.url(), shape, &observer).await;
+    let load = Load::start(&cluster.url(), (shape, Waits::Long), &observer).await;
     wait_until(SOON, "everybody has begun", || async {
         shape == Shape::Quiet || observer.holds() > 100
     })

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use dlock::{Client, ErrorKind, RwLock, TimeoutStep, WriteGuard};
 use dlock_tests::{
-    RedisCluster, SOON, builder, queue, scaled, slot_of_lock, unique_prefix, wait_free, wait_until,
-    wait_waiters,
+    RedisCluster, SOON, builder, its_turn, queue, scaled, slot_of_lock, unique_prefix, wait_free,
+    wait_until, wait_waiters,
 };
 
-use crate::rounds::{soon, two_masters};
+use crate::rounds::two_masters;
 
 /// How long a client tries one request again.
 const RETRY: Duration = Duration::from_millis(500);
@@ -139,8 +139,7 @@ async fn who_waits_for_ever_outlasts_a_cluster_that_is_down() {
     assert!(ended.is_err(), "it waits on, and not: {ended:?}");
     scene.bring_up(owner).await;
     scene.guard.release().await.expect("held to the end");
-    let guard = tokio::time::timeout(soon(), waiting).await;
-    let guard = guard.expect("soon").expect("no panic").expect("its turn");
+    let guard = its_turn(waiting).await;
     guard.release().await.expect("held to the end");
     wait_free(&scene.held).await;
 }

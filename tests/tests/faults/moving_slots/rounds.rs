@@ -14,11 +14,11 @@ use dlock_tests::{
 use tokio::time::sleep;
 
 use crate::{
-    load::{Load, Shape, TAG},
+    load::{Load, Shape, TAG, Waits},
     observer::Observer,
 };
 
-/// In so many moves the servers forget their scripts once.
+/// In so many moves the servers forget their scripts twice: while a slot moves, and when it has moved.
 const FLUSHES: u32 = 8;
 /// From so many on, the sum is large enough to compare rates.
 const MANY: u32 = 300;
@@ -33,9 +33,9 @@ pub(crate) async fn two_masters() -> RedisCluster {
     RedisCluster::start_with(&options).await
 }
 
-/// A hold in the slot that moves, which lasts as long as a test, and is renewed several times a second.
+/// A hold in the slot that moves, which lasts as long as a test, and is renewed while the slot moves.
 async fn standing(cluster: &RedisCluster) -> WriteGuard {
-    let lease = scaled(Duration::from_millis(800));
+    let lease = scaled(Duration::from_secs(2));
     let client = builder(&cluster.url(), &unique_prefix()).lease(lease);
     let client = client.build().await.expect("the cluster is up");
     let lock = client.rw_lock(format!("{TAG}standing"));
@@ -48,7 +48,7 @@ pub(crate) async fn survives(shape: Shape) {
     let open = Duration::from_millis(setting("DLOCK_OPEN_MS", 25));
     let cluster = two_masters().await;
     let (slot, observer) = (slot_of(TAG), Arc::new(Observer::new()));
-    let load = Load::start(&cluster.url(), shape, &observer).await;
+    let load = Load::start(&cluster.url(), (shape, Waits::Mixed), &observer).await;
     wait_until(SOON, "everybody has begun", || async {
         observer.holds() > 100
     })
@@ -71,6 +71,9 @@ pub(crate) async fn survives(shape: Shape) {
         migration.move_all_keys().await;
         during.of(&observer, sleep(open.mul_f64(1.0 - part))).await;
         migration.finish().await;
+        if number % FLUSHES == FLUSHES / 2 {
+            cluster.script_flush_all().await;
+        }
         before
             .of(&observer, sleep(open.max(Duration::from_millis(5))))
             .await;
@@ -122,9 +125,4 @@ pub(crate) fn setting<T: FromStr<Err: Debug>>(name: &str, default: T) -> T {
         Ok(text) => text.parse().expect("a number"),
         Err(_) => default,
     }
-}
-
-/// Enough for whatever needs no fault to end.
-pub(crate) fn soon() -> Duration {
-    scaled(SOON)
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use dlock::{Client, ErrorKind, TimeoutStep};
-use dlock_tests::{builder, scaled, slot_of_lock, unique_prefix, wait_free};
+use dlock_tests::{SOON, builder, scaled, slot_of_lock, unique_prefix, wait_free};
 
-use crate::rounds::{soon, two_masters};
+use crate::rounds::two_masters;
 
 const SHORT: Duration = Duration::from_millis(400);
 
@@ -48,7 +48,7 @@ async fn nobody_gets_past_a_holder_whose_slot_moves() {
         }
     }
     guard.release().await.expect("held to the end");
-    let guard = other.write_timeout(soon()).await.expect("free now");
+    let guard = other.write_timeout(scaled(SOON)).await.expect("free now");
     migration.finish().await;
     guard.release().await.expect("held to the end");
     wait_free(&lock).await;

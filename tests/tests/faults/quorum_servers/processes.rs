@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use dlock_tests::{
     Worker,
-    history::{Story, check_exclusion},
+    history::{Story, Tokens, check_exclusion},
 };
 use tokio::time::{Instant, sleep};
 
@@ -52,7 +52,7 @@ async fn eight_processes_keep_apart_while_servers_and_processes_fail() {
     for worker in &workers {
         worker.wait_success(Duration::from_secs(3 * SECONDS)).await;
     }
-    let report = check_exclusion(&Story::take(&logs).calls);
+    let report = check_exclusion(&Story::take(&logs).calls, Tokens::OfWriters);
     println!("{round} rounds of faults: {report}");
     report.assert_clean();
     assert!(report.writes > 100 && report.reads > 20);
