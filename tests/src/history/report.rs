@@ -26,9 +26,9 @@ pub struct Report {
 /// Which tokens say something about the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokens {
-    /// All of them.
+    /// Every token.
     OfAll,
-    /// Those of writers, as with a quorum.
+    /// Tokens of writers: a quorum promises nothing about those of readers.
     OfWriters,
 }
 
