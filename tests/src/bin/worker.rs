@@ -135,19 +135,10 @@ impl Load {
         let id = self.journal.asks(0, write, None, patience, false);
         let guard = self.lock.ask(write, patience).await?.expect("it waits");
         let token = guard.fencing_token().map(FencingToken::as_u64);
-        let is_lost = || guard.check().is_err();
-        let belief = Belief::begin(&self.journal, id, token, is_lost);
+        let belief = Belief::begin(&self.journal, id, token, || guard.check().is_err());
         self.held.fetch_add(1, Ordering::Relaxed);
-        let work = sleep(Duration::from_micros(fastrand::u64(0..=self.hold_us)));
-        let rest = async {
-            tokio::select! {
-                biased;
-                _ = guard.lost() => {}
-                () = work => {}
-            }
-        };
-        belief.keep(is_lost, rest).await;
-        belief.end(is_lost);
+        let work = Duration::from_micros(fastrand::u64(0..=self.hold_us));
+        belief.hold(&guard, work).await;
         match guard.release().await {
             Err(error) if error.is_lost() => {
                 self.journal.released(id, "lost");

@@ -1,19 +1,30 @@
-//! How often which command ran, and for how long.
+//! How often which command ran, and for how long: `INFO commandstats`.
 
 use std::collections::BTreeMap;
 
-/// Calls per command, in lower case; subcommands are `cluster|slots`.
+/// Calls and microseconds of each command, in lower case; subcommands are `cluster|slots`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandStats {
-    calls: BTreeMap<String, u64>,
-    script_micros: u64,
+    by_name: BTreeMap<String, Ran>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ran {
+    calls: u64,
+    micros: u64,
 }
 
 impl CommandStats {
     /// Calls of one command.
     #[must_use]
     pub fn calls(&self, command: &str) -> u64 {
-        self.calls.get(command).copied().unwrap_or(0)
+        self.of(command).calls
+    }
+
+    /// The time that one command took, in microseconds.
+    #[must_use]
+    pub fn micros(&self, command: &str) -> u64 {
+        self.of(command).micros
     }
 
     /// Scripts that were called, by their text or their hash.
@@ -25,27 +36,30 @@ impl CommandStats {
     /// The time that scripts took, in microseconds.
     #[must_use]
     pub fn script_micros(&self) -> u64 {
-        self.script_micros
+        self.micros("eval") + self.micros("evalsha")
     }
 
-    /// What was called since `earlier`.
+    /// What was called since `earlier`. A server that was started again counts from zero.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let more = |(command, calls): (&String, &u64)| {
-            let more = calls.saturating_sub(earlier.calls(command));
-            (more > 0).then(|| (command.clone(), more))
+        let more = |(command, now): (&String, &Ran)| {
+            let before = earlier.of(command);
+            let more = Ran {
+                calls: now.calls.saturating_sub(before.calls),
+                micros: now.micros.saturating_sub(before.micros),
+            };
+            (more.calls > 0).then(|| (command.clone(), more))
         };
         Self {
-            calls: self.calls.iter().filter_map(more).collect(),
-            script_micros: self.script_micros.saturating_sub(earlier.script_micros),
+            by_name: self.by_name.iter().filter_map(more).collect(),
         }
     }
 
     /// All commands that were called.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.calls
+        self.by_name
             .iter()
-            .map(|(name, calls)| (name.as_str(), *calls))
+            .map(|(name, ran)| (name.as_str(), ran.calls))
     }
 
     /// Adds the lines `cmdstat_get:calls=1,usec=1,…` of one server.
@@ -60,13 +74,16 @@ impl CommandStats {
             let number = |name| {
                 let mut numbers = numbers.split(',');
                 let number = numbers.find_map(|number| number.strip_prefix(name));
-                number.map(|number| number.parse::<u64>().expect("a number"))
+                let number = number.expect("calls and their time are counted");
+                number.parse::<u64>().expect("a number")
             };
-            *self.calls.entry(name.to_owned()).or_default() +=
-                number("calls=").expect("calls are counted");
-            if name.starts_with("eval") {
-                self.script_micros += number("usec=").expect("time is counted");
-            }
+            let ran = self.by_name.entry(name.to_owned()).or_default();
+            ran.calls += number("calls=");
+            ran.micros += number("usec=");
         }
+    }
+
+    fn of(&self, command: &str) -> Ran {
+        self.by_name.get(command).copied().unwrap_or_default()
     }
 }

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use dlock_load::DlockGuard;
 use tokio::time::sleep;
 
 use super::{Journal, now_ns};
@@ -72,6 +73,20 @@ impl<'j> Belief<'j> {
             }
         }
         self.look(is_lost);
+    }
+
+    /// Holds for as long as `work` takes, or until the lock is lost, and ends the belief; to be called right before the release.
+    pub async fn hold(&self, guard: &DlockGuard, work: Duration) {
+        let is_lost = || guard.check().is_err();
+        let rest = async {
+            tokio::select! {
+                biased;
+                _ = guard.lost() => {}
+                () = sleep(work) => {}
+            }
+        };
+        self.keep(is_lost, rest).await;
+        self.end(is_lost);
     }
 
     /// Ends the belief; to be called right before the release. A second call does nothing.

@@ -37,7 +37,6 @@ impl Sample {
 
     pub(crate) fn since(&self, earlier: &Self) -> Rate {
         let seconds = (self.at - earlier.at).as_secs_f64();
-        // A server that was started again counts from zero.
         let more = self.stats.since(&earlier.stats);
         let per_second = |more: u64| f64::from(u32::try_from(more).unwrap_or(u32::MAX)) / seconds;
         Rate {

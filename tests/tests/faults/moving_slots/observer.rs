@@ -16,7 +16,6 @@ use dlock_tests::{
     history::{Belief, Journal, Story, Tokens, check_exclusion},
     now_ns, unique_prefix,
 };
-use tokio::time::sleep;
 
 /// How long after a pause its requests may be answered, in ns.
 const SETTLED: u64 = 1_000_000_000;
@@ -66,16 +65,7 @@ impl Observer {
         work: Duration,
         guard: &DlockGuard,
     ) -> Result<(), Error> {
-        let is_lost = || guard.check().is_err();
-        let rest = async {
-            tokio::select! {
-                biased;
-                _ = guard.lost() => {}
-                () = sleep(work) => {}
-            }
-        };
-        belief.keep(is_lost, rest).await;
-        belief.end(is_lost);
+        belief.hold(guard, work).await;
         let held = guard.check();
         self.ended.fetch_add(1, Relaxed);
         let now = now_ns();
