@@ -15,7 +15,9 @@ if fields == 0 and till == 0 then
   return 0
 end
 local time = call('TIME')
--- include: record commit holds line telling tombs only_hold
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit holds line telling tombs only_hold
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end
 sweep(W)
@@ -29,3 +31,4 @@ if mine then give_back(mine) elseif place then settle() end
 if giving or till > 0 then commit(true) end
 if not giving then call('HDEL', lock, '') end -- Only a master may say so.
 return giving and (notes and {1, notes} or 1) or 0
+end)()

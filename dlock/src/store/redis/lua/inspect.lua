@@ -10,7 +10,9 @@
 local call = redis.call
 local lock, id, owner, pub, known = KEYS[1], '', '', nil, {}
 local fields, time = call('HLEN', lock), call('TIME')
--- include: record commit holds line only_hold
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit holds line only_hold
 local most, holds, waiters = tonumber(ARGV[1]), {}, {}
 refused = list_only_hold(fields)
 if refused then return redis.error_reply(refused) end
@@ -38,3 +40,4 @@ for _, line in ipairs({W, R}) do
   end)
 end
 return {last, holds, waiters, reads + writes - listed, W.count + R.count - seen}
+end)()

@@ -32,7 +32,9 @@ if alone and alone ~= '' and (not short[3] or short[3] == '') and at >= last and
 end
 
 local owner, pub, known = '', nil, {}
--- include: record commit holds only_hold
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit holds only_hold
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 local mine = live_hold(id)
@@ -73,3 +75,4 @@ if reads + writes + W.count + R.count == 0 then
 end
 commit(true)
 return mine and 1 or none()
+end)()

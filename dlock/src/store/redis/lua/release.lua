@@ -111,7 +111,9 @@ if simple and not (w or short[5] or short[9]) and #token == #short[1] and token 
   end
 end
 local known = {}
--- include: record commit holds line telling tombs only_hold
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit holds line telling tombs only_hold
 if unheard then
   unheard.line = W
   if not f[3] then W.head, W.front, W.tail = unheard.i, unheard.i + 1, unheard.i end
@@ -136,4 +138,5 @@ else
 end
 if ARGV[2] ~= '' and offset == 0 and not (f[2] or f[3] or f[4]) then call('PEXPIRE', lock, ARGV[2]) end
 return notes and {1, notes} or 1
+end)()
 end)()

@@ -61,7 +61,9 @@ if not exactly and not ended and (not short[3] or short[3] == '') and at >= toke
 end
 
 local owner, pub, known = '', nil, {}
--- include: record commit holds tombs only_hold
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit holds tombs only_hold
 refused = not f[2] and list_only_hold(call('HLEN', lock))
 if refused then return redis.error_reply(refused) end
 mine = live_hold(id)
@@ -87,3 +89,4 @@ if exactly then note_earliest(deadline) end
 promise(deadline)
 commit(true)
 return 1
+end)()

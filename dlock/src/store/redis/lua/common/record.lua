@@ -33,6 +33,10 @@
 -- back by more than a second, and waits for the clock if by less.
 --
 -- One HSET commits a change: fields that go are made void by it, and removed afterwards. Messages are sent after it.
+--
+-- What follows this file in a script stands in a function of its own. Lua finds each variable that a new closure uses by a walk
+-- over all variables of running functions that closures use already. The call of that function is the last act of the script,
+-- which takes the variables of this file off that list (measured: without it, long scripts take a fifth to a quarter longer).
 local PIECE = 128 -- holds or waiters that one script changes at most
 local CLEAR = 64 -- waiters with expired positions that one script removes
 local FEW = 64 -- waiters without a subscription that one script passes over

@@ -14,7 +14,9 @@ if not lock or till == 0 and call('HLEN', lock) == 0 then
   return call('DEL', key)
 end
 local time, pub, owner, known = call('TIME'), ARGV[3], '', {}
--- include: record commit string line telling tombs moments
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit string line telling tombs moments
 sweep(W)
 local mine, place = value == id, place_of(id)
 if till > 0 then bury(till) end
@@ -23,3 +25,4 @@ if mine then unhold() end
 if mine or place then serve() end
 if giving or till > 0 then commit(true) end
 return giving and (notes and {1, notes} or 1) or 0
+end)()

@@ -55,7 +55,9 @@ if place_lease > 0 and known.g ~= '' and known['?' .. id] == '' and known['-' ..
   end
 end
 
--- include: record commit string line telling tombs moments
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit string line telling tombs moments
 if tonumber(valid) < real then return {6, real} end
 if tonumber(f[11] or 0) > real then return {4} end
 sweep_tombs(4)
@@ -147,3 +149,4 @@ local reply = {2, retry, last, now}
 if trusted and not value and not free and (rouse() or value == id) then reply = {5} end
 commit(true)
 return reply
+end)()

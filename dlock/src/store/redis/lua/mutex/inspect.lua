@@ -12,7 +12,9 @@ if not lock then
   if value then holds = {own or value, 'w', math.min(math.max(call('PTTL', key), 0), 1000000000000) * 1000, 0, 0, ''} end
   return {0, holds, {}, 0, 0}
 end
--- include: record commit string line
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit string line
 local most, holds, waiters, seen = tonumber(ARGV[1]), {}, {}, 0
 if value then holds = {value, 'w', left, 0, 0, ''} end
 pass_along(W, W.head, W.tail, 8 * PIECE, function(_, waiter)
@@ -25,3 +27,4 @@ pass_along(W, W.head, W.tail, 8 * PIECE, function(_, waiter)
   end
 end)
 return {last, holds, waiters, 0, W.count - seen}
+end)()

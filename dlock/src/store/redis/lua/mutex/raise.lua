@@ -6,7 +6,9 @@
 local call = redis.call
 local key, lock, id, token = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 local time, owner, pub, known = call('TIME'), '', nil, {}
--- include: record commit string
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit string
 local mine = value == id
 if not mine and token < now then return 0 end
 last = max(last, token)
@@ -28,3 +30,4 @@ if value then earliest = now + left end
 if not value and W.count == 0 then keep = max(keep, last + offset, now + 1000 * (call('PTTL', lock) - 1001)) end
 commit(true)
 return mine and 1 or 0
+end)()

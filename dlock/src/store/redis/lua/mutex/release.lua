@@ -61,7 +61,9 @@ if till == 0 and since and tail and head == place and grants
   end
 end
 return (function()
--- include: record commit string line telling tombs moments
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit string line telling tombs moments
 local mine = value == id
 if unheard then
   mine, giving, unheard.line = true, true, W
@@ -80,4 +82,5 @@ end
 if mine or till > 0 then commit(true) end
 local waited_for = W.count > 0 and 2 or 1
 return mine and (notes and {waited_for, notes} or waited_for) or 0
+end)()
 end)()

@@ -34,7 +34,9 @@ if not ends and at + ahead >= tonumber(noted[1] or 0) and at + ahead >= tonumber
 end
 local owner, pub, known = '', nil, {}
 time = time or call('TIME')
--- include: record commit string line tombs
+-- include: record
+return (function() -- A function of its own; record.lua says why.
+-- include: commit string line tombs
 local mine, ended = value == id, tonumber(f[11] or 0) > real
 if mine and (till and (not ended or left > span * 1000) or not (till or ended) and left < span * 1000) then
   call('PEXPIRE', key, ARGV[2])
@@ -53,3 +55,4 @@ end
 if till then bury(till) end
 if mine or till > 0 then commit(true) end
 return mine and 1 or 0
+end)()
