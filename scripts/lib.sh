@@ -64,7 +64,7 @@ node_redlock() {
 threads() {
   local cores
   cores=$(nproc 2>/dev/null || echo 2)
-  echo $((cores < 2 ? 2 : cores > 4 ? 4 : cores))
+  echo $((cores < 3 ? 3 : cores > 4 ? 4 : cores))
 }
 
 # fresh_copy DIR PATH...: makes DIR hold these parts of the repository, and touches only what differs, so that only that is

@@ -20,7 +20,7 @@ pub(crate) const TAG: &str = "{moving}";
 const LEASE: Duration = Duration::from_secs(6);
 /// Long enough for every waiter.
 const PATIENT: Duration = Duration::from_secs(30);
-/// Too short now and then.
+/// Too short now and then, and yet long enough for a server that has to be sent the script's text again.
 const IMPATIENT: Duration = Duration::from_millis(15);
 const CLIENTS: usize = 6;
 
@@ -191,8 +191,9 @@ impl User {
         let (observer, asked) = (&self.observer, Instant::now());
         let number = self.shape.lock(self.number, self.task);
         let name = format!("{TAG}{number}");
+        let impatient = scaled(IMPATIENT);
         let patience = match self.waits {
-            Waits::Mixed if fastrand::u8(..) < 8 => IMPATIENT,
+            Waits::Mixed if fastrand::u8(..) < 8 => impatient,
             Waits::Mixed | Waits::Long => scaled(PATIENT),
         };
         let lock = (self.shape.kind(self.task), name.clone());
@@ -207,7 +208,7 @@ impl User {
             // The caller's own patience is all that may end its wait, and not before it is over. On a busy machine it may be
             // over before the caller has asked even once.
             Err(error)
-                if error.is_timeout() && patience == IMPATIENT && asked.elapsed() >= patience =>
+                if error.is_timeout() && patience == impatient && asked.elapsed() >= patience =>
             {
                 return observer.timed_out();
             }
