@@ -109,11 +109,11 @@ impl Figures {
         self.of_kind("violations") > 0 && self.sum("lost_without_fence") > 0
     }
 
-    /// No violations of dlock, and some of the others.
+    /// No violations of dlock, and some of the other lock.
     pub(crate) fn is_as_it_should_be(&self, options: &Options) -> bool {
         match options.kind {
             Kind::Dlock => self.of_kind("violations") == 0,
-            Kind::Plain | Kind::Rslock => self.shows_violations_and_lost_updates(),
+            Kind::Plain => self.shows_violations_and_lost_updates(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::plan::{Kind, LockKind, Topology};
 
 const USAGE: &str = "\
 Usage: dlock-soak --output FOLDER --seed S --minutes N [--lock rw|mutex|quorum] [--topology single|cluster]
-                  [--control plain|rslock] [--resume] [--round R] [--until-objection] [--quick] [--parent PID]
+                  [--control plain] [--resume] [--round R] [--until-objection] [--quick] [--parent PID]
 
 scripts/soak --help tells more.
 ";

@@ -65,7 +65,7 @@ pub(crate) async fn round(plan: &Plan, times: Times, folder: &Path) -> Outcome {
     let mut verdict = Verdict::default();
     let sampler = match plan.draw.kind {
         Kind::Dlock => Some(Sampler::new(&site, plan).await),
-        Kind::Plain | Kind::Rslock => None,
+        Kind::Plain => None,
     };
     let sampler = sampler.map(|sampler| sampler.expect("the servers are up"));
     let fleet = Fleet::start(plan, folder, &socket, |process| site.urls(Some(process)));

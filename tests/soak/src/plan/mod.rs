@@ -47,17 +47,15 @@ pub(crate) enum Kind {
     Dlock,
     /// `SET NX PX`, and a script that deletes what is still one's own.
     Plain,
-    Rslock,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Dlock, Self::Plain, Self::Rslock];
+    pub(crate) const ALL: [Self; 2] = [Self::Dlock, Self::Plain];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Dlock => "dlock",
             Self::Plain => "plain",
-            Self::Rslock => "rslock",
         }
     }
 

@@ -128,7 +128,7 @@ async fn moving_slots_keep_nobody_waiting() {
         };
         // The holder leaves while the lock is on its way.
         let finish = async |migration: SlotMigration<'_>| migration.finish().await;
-        waits.extend(Box::pin(relay.round(begun, finish)).await);
+        waits.extend(relay.round(begun, finish).await);
         let there = cluster.master_of(slot).await;
         assert_eq!(there, (round + first + 1) % 3, "the slot has moved");
     }

@@ -9,7 +9,6 @@ use super::{plain::Owned, why};
 pub(crate) enum Guard {
     Dlock(DlockGuard),
     Plain(Owned),
-    Rslock(rslock::LockGuard),
 }
 
 impl Guard {
@@ -17,7 +16,7 @@ impl Guard {
     pub(crate) fn token(&self) -> Option<u64> {
         match self {
             Self::Dlock(guard) => guard.fencing_token().map(FencingToken::as_u64),
-            Self::Plain(_) | Self::Rslock(_) => None,
+            Self::Plain(_) => None,
         }
     }
 
@@ -26,14 +25,13 @@ impl Guard {
         match self {
             Self::Dlock(guard) => guard.check().is_err(),
             Self::Plain(owned) => owned.is_over(),
-            Self::Rslock(_) => false,
         }
     }
 
     pub(crate) async fn lost(&self) -> LossReason {
         match self {
             Self::Dlock(guard) => guard.lost().await,
-            Self::Plain(_) | Self::Rslock(_) => std::future::pending().await,
+            Self::Plain(_) => std::future::pending().await,
         }
     }
 
@@ -42,10 +40,6 @@ impl Guard {
         let released = match self {
             Self::Dlock(guard) => guard.release().await.map_err(|error| why(&error)),
             Self::Plain(owned) => owned.release().await,
-            Self::Rslock(guard) => {
-                guard.release().await;
-                Ok(())
-            }
         };
         released.err().unwrap_or_else(|| "ok".to_owned())
     }

@@ -1,8 +1,7 @@
-//! The locks that are tried: dlock, and those that show whether the judges see anything.
+//! The locks that are tried: dlock, and one that shows whether the judges see anything.
 
 mod guard;
 mod plain;
-mod rslock;
 
 use std::time::Duration;
 
@@ -12,10 +11,7 @@ use dlock_tests::history::Journal;
 use tokio::time::sleep;
 
 pub(super) use self::guard::Guard;
-use self::{
-    plain::{Care, Plain},
-    rslock::Rslock,
-};
+use self::plain::{Care, Plain};
 use super::Orders;
 use crate::plan::{Kind, LockKind, PREFIX, Plan, key_of, name_as};
 
@@ -24,7 +20,6 @@ use crate::plan::{Kind, LockKind, PREFIX, Plan, key_of, name_as};
 pub(super) enum System {
     Dlock(Client),
     Plain(Plain),
-    Rslock(Rslock),
 }
 
 /// Why a call returned without a lock, as histories have it.
@@ -44,7 +39,6 @@ impl System {
         };
         match of.system {
             Kind::Plain => Self::Plain(Plain::new(url, lease, care)),
-            Kind::Rslock => Self::Rslock(Rslock::new(url, lease)),
             Kind::Dlock => loop {
                 let builder = if is_quorum {
                     Client::builder().quorum(&orders.urls)
@@ -74,7 +68,7 @@ impl System {
     pub(super) fn client(&self) -> Option<&Client> {
         match self {
             Self::Dlock(client) => Some(client),
-            Self::Plain(_) | Self::Rslock(_) => None,
+            Self::Plain(_) => None,
         }
     }
 
@@ -96,7 +90,6 @@ impl System {
                 asking.await.map_err(|error: dlock::Error| why(&error))
             }
             Self::Plain(plain) => plain.ask(&key_of(lock), patience).await,
-            Self::Rslock(rslock) => rslock.ask(&key_of(lock), patience).await,
         }
     }
 

@@ -57,10 +57,19 @@ pub(crate) struct Owned {
     until: Option<Instant>,
 }
 
+/// The URLs of the servers in a URL of several.
+fn seeds(url: &str) -> Vec<String> {
+    let (scheme, rest) = url.split_once("://").expect("URLs have a scheme");
+    let (login, hosts) = rest.split_once('@').unwrap_or(("", rest));
+    let at = if login.is_empty() { "" } else { "@" };
+    let seed = |host| format!("{scheme}://{login}{at}{host}");
+    hosts.split(',').map(seed).collect()
+}
+
 impl Plain {
     pub(crate) fn new(url: &str, lease: Duration, care: Care) -> Self {
         Self {
-            urls: super::rslock::seeds(url),
+            urls: seeds(url),
             lease,
             care,
             connection: Arc::default(),
