@@ -21,6 +21,8 @@ use crate::{random, trace};
 
 /// When a hold that was passed on is renewed first: soon, but not if it is given back at once.
 const CONFIRMATION: Duration = Duration::from_millis(3);
+/// Added before parts of a millisecond are cut off, which rounds up.
+const ALMOST_A_MS: Duration = Duration::from_nanos(999_999);
 
 /// What the server has said when it granted.
 pub(crate) struct Granted {
@@ -77,8 +79,7 @@ impl Hold {
             granted_at: BootInstant::now(),
             metrics,
             deadline: Deadline::new(granted.start, terms.lease),
-            longest: u32::try_from(granted.longest.as_nanos().div_ceil(1_000_000))
-                .unwrap_or(u32::MAX),
+            longest: u32::try_from((granted.longest + ALMOST_A_MS).as_millis()).unwrap_or(u32::MAX),
             give_up_at: AtomicU64::new(u64::MAX),
             tokens: Tokens::new(granted.token),
             fate: Fate::default(),

@@ -41,7 +41,7 @@ impl LockKey {
     /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`](super::check_prefix).
     pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
         let tag = check_name(name)?;
-        if tag.is_none() && name.bytes().any(|byte| matches!(byte, b'{' | b'}')) {
+        if tag.is_none() && has_brace(name) {
             return Err(refused(
                 name,
                 "has a brace but no hash tag; write a non-empty `{tag}`, or leave the braces out",
@@ -81,7 +81,7 @@ impl LockKey {
             hash: hash_of(&record),
             prefix_len,
             wrapped,
-            apart: wrapped && name.contains(['{', '}']) && Slot::of(&record) != slot,
+            apart: wrapped && has_brace(name) && Slot::of(&record) != slot,
             kind,
             slot,
             record: record.into(),
@@ -201,6 +201,11 @@ impl fmt::Display for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// Looks at bytes, which is faster than looking at characters.
+fn has_brace(name: &str) -> bool {
+    name.bytes().any(|byte| matches!(byte, b'{' | b'}'))
 }
 
 /// The longest lock name, in bytes.

@@ -47,15 +47,12 @@ pub(super) async fn acquire(
     }
 }
 
-/// Finds a way again if a hold has ended by the time its task runs, and there is time: a process may be stopped after it
-/// heard of a grant.
+/// Finds a way again if a hold that was handed over has ended by the time its new task runs, and there is time.
 async fn take_hold(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     loop {
-        let found = find_a_way(lock, mode, wait).await?;
-        match found.as_ref().map_or(Ok(()), |share| share.hold().check()) {
-            Ok(()) => return Ok(found),
-            Err(lost) if wait.is_over() || !wait.may_wait() => return Err(lost),
-            Err(_) => {}
+        match find_a_way(lock, mode, wait).await {
+            Err(lost) if lost.is_lost() && wait.may_wait() && !wait.is_over() => {}
+            outcome => return outcome,
         }
     }
 }
@@ -75,7 +72,7 @@ async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<
         Entry::Turn(turn) => turn,
         Entry::Wait(place) => {
             lock.metrics().contended(mode);
-            wait_for_turn(lock, place, wait).await?
+            wait_for_turn(place, wait).await?
         }
         Entry::Busy => {
             lock.metrics().contended(mode);
@@ -84,13 +81,15 @@ async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<
         Entry::Alone => return alone(lock, mode, wait).await,
     };
     match turn {
-        Turn::Granted(share) => {
-            if contended {
-                lock.metrics().passed_on();
-                report_handover(lock, &share);
-            }
+        Turn::Granted(share) if contended => {
+            lock.metrics().passed_on();
+            report_handover(lock, &share);
+            // The process may have been stopped since the task before left. A hold that was just granted needs no look at the
+            // clock.
+            share.hold().check()?;
             Ok(Some(share))
         }
+        Turn::Granted(share) => Ok(Some(share)),
         Turn::Lead(lead) => ask(lock, lead, mode, wait, contended).await,
         Turn::Failed(error) => Err(error),
     }
@@ -102,8 +101,8 @@ async fn alone(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share
     Ok(hold.map(|hold| Share::whole(&lock.commons.gates, hold)))
 }
 
-/// Waits in the local line.
-async fn wait_for_turn(lock: &Handle, mut place: Place, wait: Wait) -> Result<Turn, Error> {
+/// Waits in the local line. When the client is closed, the gate itself tells all tasks in it.
+async fn wait_for_turn(mut place: Place, wait: Wait) -> Result<Turn, Error> {
     let patience = async {
         match wait {
             Wait::Until(until, waited) => {
@@ -116,7 +115,6 @@ async fn wait_for_turn(lock: &Handle, mut place: Place, wait: Wait) -> Result<Tu
     tokio::select! {
         turn = place.turn() => Ok(turn),
         waited = patience => Err(place.gave_up(waited)),
-        error = lock.commons.closed() => Err(error),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The handles of all labels.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,8 +28,8 @@ struct Registry {
     /// Whether that recorder records at all.
     on: bool,
     process: Arc<ProcessMetrics>,
-    /// For each kind of lock.
-    by_label: [HashMap<SharedString, Arc<LockMetrics>>; LockKind::COUNT],
+    /// For each kind of lock. Every new handle looks here: for few labels, comparing them is faster than hashing.
+    by_label: [BTreeMap<SharedString, Arc<LockMetrics>>; LockKind::COUNT],
 }
 
 static REGISTRY: ArcSwapOption<Registry> = ArcSwapOption::const_empty();
