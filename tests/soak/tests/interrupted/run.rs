@@ -131,14 +131,20 @@ impl Run {
         };
         let script = Pid::from_child(&self.script.borrow());
         let front = role("--parent");
+        let keeper = role("keeper");
         let struck = match whom {
-            Whom::Interrupt => [(front, Signal::INT), (None, Signal::INT)],
-            Whom::Terminate => [(front, Signal::TERM), (None, Signal::TERM)],
-            Whom::Front => [(front, Signal::KILL), (None, Signal::KILL)],
-            Whom::Keeper => [(role("keeper"), Signal::KILL), (None, Signal::KILL)],
-            Whom::Core => [(role("core"), Signal::KILL), (None, Signal::KILL)],
-            Whom::Script => [(Some(script), Signal::KILL), (None, Signal::KILL)],
-            Whom::FrontAndKeeper => [(front, Signal::KILL), (role("keeper"), Signal::KILL)],
+            Whom::Interrupt => vec![(front, Signal::INT)],
+            Whom::Terminate => vec![(front, Signal::TERM)],
+            Whom::Front => vec![(front, Signal::KILL)],
+            Whom::Keeper => vec![(keeper, Signal::KILL)],
+            Whom::Core => vec![(role("core"), Signal::KILL)],
+            Whom::Script => vec![(Some(script), Signal::KILL)],
+            // Both at once: a keeper that is not stopped before would notice, begin to end the core, and die in the middle of it.
+            Whom::FrontAndKeeper => vec![
+                (keeper, Signal::STOP),
+                (front, Signal::KILL),
+                (keeper, Signal::KILL),
+            ],
         };
         let mut hit = false;
         for (pid, signal) in struck {
