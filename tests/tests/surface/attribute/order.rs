@@ -27,8 +27,11 @@ async fn instrument_below(client: &Client) -> Result<String, Error> {
 
 #[tokio::test]
 async fn an_instrument_below_spans_the_wait_and_one_above_does_not() {
-    let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry());
     let client = connect("memory://", &unique_prefix()).await;
+    // Another test that opens the first `held` span of the process while a subscriber is set may have that span turned off for
+    // this subscriber, too. An acquire before waits for that.
+    drop(client.rw_lock("first").expect("valid").write().await);
+    let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry());
     assert_eq!(instrument_above(&client).await.expect("free"), "none");
     assert_eq!(
         instrument_below(&client).await.expect("free"),
