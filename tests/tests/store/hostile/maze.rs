@@ -1,9 +1,11 @@
 //! Topologies and scripts in which nothing is ever found.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use dlock::ErrorKind;
-use dlock_tests::{Impostor, Lie, scaled, shared_server};
+use dlock_tests::{Impostor, Lie, connect, scaled, shared_server, unique_prefix};
 
 use crate::rig::{RETRY, connect_in_time, hello, settings, slots};
 
@@ -53,6 +55,32 @@ async fn a_script_that_is_never_known_is_not_sent_all_the_time() {
     let most = 12 + scaled(RETRY).as_millis() / 100;
     assert!(sent > 1, "it was tried");
     assert!(sent as u128 <= most, "{sent} requests in {RETRY:?}");
+}
+
+#[tokio::test]
+async fn a_wait_that_ends_while_a_script_is_sent_again_is_a_timeout() {
+    let server = shared_server().await;
+    let forgetful = Arc::new(AtomicBool::new(false));
+    let forgets = Arc::clone(&forgetful);
+    let impostor = Impostor::start(server.addr(), move |asked| {
+        let scripts = forgets.load(Ordering::SeqCst) && asked.is_script();
+        scripts.then(|| {
+            if asked.is(&["EVALSHA"]) {
+                Lie::error("NOSCRIPT No matching script. Please use EVAL.")
+            } else {
+                Lie::Silence
+            }
+        })
+    });
+    let client = connect(&impostor.url(), &unique_prefix()).await;
+    let lock = client.rw_lock("one").expect("a valid name");
+    drop(lock.write().await.expect("it is free"));
+    forgetful.store(true, Ordering::SeqCst);
+    let patience = scaled(Duration::from_millis(200));
+    let error = lock.write_timeout(patience).await;
+    let error = error.expect_err("the text is not answered");
+    assert!(error.is_timeout(), "{error:?}");
+    assert!(impostor.count("EVALSHA") > 0, "it was asked by digest");
 }
 
 #[tokio::test]

@@ -97,7 +97,12 @@ impl Route<'_> {
                 if !asking {
                     self.next = Some((Arc::clone(node), false));
                 }
-                self.hop()
+                let then = self.hop();
+                // What is sent again at once says nothing against the server.
+                if matches!(then, Then::Again) {
+                    return ControlFlow::Continue(then);
+                }
+                then
             }
             Refusal::ReadOnly => {
                 env.stats.read_only.count();
