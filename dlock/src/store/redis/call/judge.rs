@@ -98,7 +98,7 @@ impl Route<'_> {
                     self.next = Some((Arc::clone(node), false));
                 }
                 let then = self.hop();
-                // What is sent again at once says nothing against the server.
+                // A request that is sent again at once says nothing against the server.
                 if matches!(then, Then::Again) {
                     return ControlFlow::Continue(then);
                 }
