@@ -97,12 +97,7 @@ impl Route<'_> {
                 if !asking {
                     self.next = Some((Arc::clone(node), false));
                 }
-                let then = self.hop();
-                // A request that is sent again at once says nothing against the server.
-                if matches!(then, Then::Again) {
-                    return ControlFlow::Continue(then);
-                }
-                then
+                return ControlFlow::Continue(self.hop_or_note(node, error));
             }
             Refusal::ReadOnly => {
                 env.stats.read_only.count();
@@ -149,12 +144,7 @@ impl Route<'_> {
             Some(to) if servers.is_cluster() => {
                 if self.caller.env.options.trusts(&to, at) {
                     self.next = Some((servers.node_at(to), asking));
-                    let then = self.hop();
-                    // A redirect that is followed at once says nothing against the server that it names.
-                    if matches!(then, Then::Pause) {
-                        self.note(Trouble::Refused(at.clone(), error));
-                    }
-                    return then;
+                    return self.hop_or_note(by, error);
                 }
                 let by = at.clone();
                 self.note(Trouble::Stranger { by, named: to });
@@ -162,6 +152,16 @@ impl Route<'_> {
             _ => self.note(Trouble::Refused(at.clone(), error)),
         }
         Then::Pause
+    }
+
+    /// Follows what a node said. Only if the request pauses, that is a reason against the node: a redirect that is followed at
+    /// once, or a text that is sent at once, is none.
+    fn hop_or_note(&mut self, by: &Node, error: ServerError) -> Then {
+        let then = self.hop();
+        if matches!(then, Then::Pause) {
+            self.note(Trouble::Refused(by.address().clone(), error));
+        }
+        then
     }
 
     /// At once, but not for ever.
