@@ -115,7 +115,7 @@ impl Error {
         inner.into_error()
     }
 
-    /// A request that was not sent, which says nothing about the server.
+    /// A request that no server had time to answer, which says nothing about the server.
     pub(crate) fn unsent(message: impl Into<Cow<'static, str>>) -> Self {
         let inner = Inner {
             deferred: true,

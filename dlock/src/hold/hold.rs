@@ -15,7 +15,7 @@ use crate::kind::LockKind;
 use crate::metrics::LockMetrics;
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, Stray};
-use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
 use crate::{random, trace};
 
@@ -23,6 +23,13 @@ use crate::{random, trace};
 const CONFIRMATION: Duration = Duration::from_millis(3);
 /// Added before parts of a millisecond are cut off, which rounds up.
 const ALMOST_A_MS: Duration = Duration::from_nanos(999_999);
+
+/// The server has not been asked to give the hold to others if any wait.
+const NOT_YIELDING: u8 = 0;
+/// It has, and the answer has not been read yet. A renewal that finds the hold gone may have come behind that.
+const YIELDING: u8 = 1;
+/// A renewal has found it gone meanwhile: either others have it, or it was removed afterwards.
+const YIELDED_OR_GONE: u8 = 2;
 
 /// What the server has said when it granted.
 pub(crate) struct Granted {
@@ -52,9 +59,7 @@ pub(crate) struct Hold {
     tokens: Tokens,
     fate: Fate,
     lost: Notify,
-    /// Whether the server has been asked to give the hold to others if any wait: a renewal that finds it gone may have
-    /// come behind that.
-    yielding: AtomicBool,
+    yielding: AtomicU8,
     /// Whether anything may have been done under it.
     used: AtomicBool,
     /// Until when a copy of the acquire may still arrive.
@@ -84,7 +89,7 @@ impl Hold {
             tokens: Tokens::new(granted.token),
             fate: Fate::default(),
             lost: Notify::new(),
-            yielding: AtomicBool::new(false),
+            yielding: AtomicU8::new(NOT_YIELDING),
             used: AtomicBool::new(false),
             stray_until: granted.stray_until,
             renewing: AtomicU64::new(0),
@@ -163,13 +168,26 @@ impl Hold {
         }
     }
 
-    /// The server is asked, or has answered, whether this may go on.
-    pub(crate) fn set_yielding(&self, yielding: bool) {
-        self.yielding.store(yielding, Ordering::Release);
+    /// The server is asked whether this may go on.
+    pub(crate) fn begin_yield(&self) {
+        self.yielding.store(YIELDING, Ordering::Release);
     }
 
-    pub(super) fn is_yielding(&self) -> bool {
-        self.yielding.load(Ordering::Acquire)
+    /// The server has answered that this may go on. `false` if a renewal has found it gone since.
+    pub(crate) fn end_yield(&self) -> bool {
+        self.swap_yielding(YIELDING, NOT_YIELDING)
+    }
+
+    /// A renewal has found it gone. Whether the answer of a yield has yet to tell what that means.
+    pub(super) fn missing_while_yielding(&self) -> bool {
+        self.swap_yielding(YIELDING, YIELDED_OR_GONE)
+            || self.yielding.load(Ordering::Acquire) == YIELDED_OR_GONE
+    }
+
+    fn swap_yielding(&self, from: u8, to: u8) -> bool {
+        self.yielding
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
     }
 
     /// A renewal was acknowledged. `false` if it came too late: the hold stays lost.

@@ -177,7 +177,7 @@ async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Sh
     let deadline = || wait.cap(Instant::now() + lock.commons.timeouts.response);
     // On any doubt the share is dropped here, which gives the hold back.
     if hold.terms.mode == LockMode::Write {
-        hold.set_yielding(true);
+        hold.begin_yield();
     }
     let answer = lock
         .commons
@@ -189,7 +189,9 @@ async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Sh
         // A server that names no later token has forgotten the last one, and takes this for a delayed duplicate: the hold is
         // not used.
         Reply::Granted(token) if token > seen && hold.extend(answer.sent_at) => {
-            hold.set_yielding(false);
+            if hold.terms.mode == LockMode::Write && !hold.end_yield() {
+                return None; // It was removed after the server had answered.
+            }
             hold.raise_token(token);
             if hold.terms.mode == LockMode::Write {
                 hold.restart_max_hold(answer.sent_at);

@@ -1,10 +1,14 @@
 //! Holds that go from task to task of a process: each task's is renewed, bounded and lost like any other.
 
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use dlock::{ErrorKind, LossReason, RwLock, WriteGuard};
 use dlock_tests::{
-    Direction, FaultProxy, RedisServer, builder, scaled, shared_server, unique_prefix, wait_until,
+    Direction, FaultProxy, Impostor, RedisServer, builder, connect, scaled, shared_server,
+    unique_prefix, wait_until,
 };
 use tokio::task::JoinHandle;
 
@@ -138,4 +142,84 @@ async fn a_hold_that_ended_before_its_task_ran_is_asked_for_again() {
     let release = async { guard.release().await.expect("held to the end") };
     let (one, two, ()) = tokio::join!(reader(), reader(), release);
     one.and(two).expect("holds that go on");
+}
+
+/// How often a future is still polled; and what wakes it then.
+type Polls = Arc<Mutex<(usize, Option<Waker>)>>;
+
+/// A future that stands still after so many polls, as in a process that is stopped while its connections go on.
+fn polled<F: Future>(polls: &Polls, future: F) -> impl Future<Output = F::Output> + use<F> {
+    let (polls, mut future) = (Arc::clone(polls), Box::pin(future));
+    poll_fn(move |context| {
+        let mut left = polls.lock().expect("no panic");
+        let Some(fewer) = left.0.checked_sub(1) else {
+            left.1 = Some(context.waker().clone());
+            return Poll::Pending;
+        };
+        left.0 = fewer;
+        drop(left);
+        future.as_mut().poll(context)
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hold_that_was_removed_after_its_next_slice_had_begun_is_asked_for_again() {
+    let server = RedisServer::start().await;
+    let impostor = Impostor::start(server.addr(), |_| None);
+    let (lease, prefix) = (scaled(Duration::from_secs(1)), unique_prefix());
+    let client = builder(&impostor.url(), &prefix).lease(lease);
+    let client = client.build().await.expect("the server is up");
+    let lock = client.rw_lock("one").expect("a valid name");
+    let guard = lock.write().await.expect("free");
+    let polls = Polls::new(Mutex::new((usize::MAX, None)));
+    let waiter = lock.clone();
+    let next = polled(&polls, async move { waiter.write().await });
+    let next = tokio::spawn(next);
+    wait_until(SLICE * 100, "it waits", || async {
+        polls.lock().expect("no panic").0 < usize::MAX
+    })
+    .await;
+    let since = Instant::now();
+    wait_until(SLICE * 100, "a slice is over", || async {
+        since.elapsed() > SLICE
+    })
+    .await;
+
+    // The next task asks the server for another slice, and does not see the answer yet.
+    let key = lock.key().as_str();
+    let token = async || server.query::<String>(&["HGET", key, "t"]).await;
+    let first = token().await;
+    polls.lock().expect("no panic").0 = 1;
+    drop(guard);
+    wait_until(lease, "another slice", || async { token().await != first }).await;
+    server.query::<()>(&["DEL", key]).await;
+    let other = connect(&server.url(), &prefix).await;
+    let other = other.rw_lock("one").expect("a valid name");
+    let other = other.write().await.expect("free");
+    let asked = impostor.count("EVALSHA");
+    // The second renewal waits for the answer to the first.
+    wait_until(4 * lease, "renewals", || async {
+        impostor.count("EVALSHA") > asked + 1
+    })
+    .await;
+    let mut left = polls.lock().expect("no panic");
+    left.0 = usize::MAX;
+    left.1.take().expect("it was woken").wake();
+    drop(left);
+
+    wait_until(lease, "it waits in line", || async {
+        next.is_finished()
+            || lock
+                .inspect()
+                .await
+                .expect("the server is up")
+                .waiter_count()
+                > 0
+    })
+    .await;
+    assert!(!next.is_finished(), "another client holds the lock");
+    let token = other.fencing_token();
+    other.release().await.expect("held to the end");
+    let guard = next.await.expect("no panic").expect("its turn");
+    assert!(guard.fencing_token() > token);
 }

@@ -164,8 +164,7 @@ fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) 
             }
         }
         Ok(_) => {
-            // One that has been given to others is theirs: the answer to that tells.
-            if hold.is_live() && !hold.is_yielding() {
+            if hold.is_live() && !hold.missing_while_yielding() {
                 hold.metrics.renewal("lost");
                 renewals.lose(hold, LossReason::Removed);
             }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dlock::ErrorKind;
-use dlock_tests::{Impostor, Lie, connect, scaled, shared_server, unique_prefix};
+use dlock_tests::{
+    Direction, FaultProxy, Impostor, Lie, connect, scaled, shared_server, unique_prefix, wait_until,
+};
 
 use crate::rig::{RETRY, connect_in_time, hello, settings, slots};
 
@@ -82,6 +84,34 @@ async fn a_wait_that_ends_while_a_script_is_sent_again_is_a_timeout() {
     let error = error.expect_err("the text is not answered");
     assert!(error.is_timeout(), "{error:?}");
     assert!(impostor.count("EVALSHA") > before, "it was asked by digest");
+}
+
+#[tokio::test]
+async fn a_wait_without_end_goes_on_if_a_script_was_unknown_and_its_text_is_not_answered_in_time() {
+    let proxy = FaultProxy::start(shared_server().await.addr());
+    let forgetful = Arc::new(AtomicBool::new(false));
+    let forgets = Arc::clone(&forgetful);
+    let impostor = Impostor::start(proxy.addr(), move |asked| {
+        let forgotten = asked.is(&["EVALSHA"]) && forgets.swap(false, Ordering::SeqCst);
+        forgotten.then(|| Lie::error("NOSCRIPT No matching script. Please use EVAL."))
+    });
+    let client = settings(&impostor.url()).build().await.expect("honest yet");
+    let lock = client.rw_lock("one").expect("a valid name");
+    drop(lock.write().await.expect("it is free"));
+    forgetful.store(true, Ordering::SeqCst);
+    proxy.delay(Direction::ToServer, scaled(RETRY * 5 / 4));
+    let since = Instant::now();
+    let once = async || lock.write().await?.release().await;
+    let answers_again = async {
+        wait_until(scaled(RETRY * 3), "a request is given up", || async {
+            since.elapsed() > scaled(RETRY * 9 / 8)
+        })
+        .await;
+        proxy.pass();
+    };
+    let (one, other, ()) = tokio::join!(once(), once(), answers_again);
+    one.expect("the server answers");
+    other.expect("the server answers other tasks");
 }
 
 #[tokio::test]

@@ -97,7 +97,13 @@ impl Route<'_> {
                 if !asking {
                     self.next = Some((Arc::clone(node), false));
                 }
-                return ControlFlow::Continue(self.hop_or_note(node, error));
+                let at = node.address().clone();
+                let then = self.hop();
+                self.note(match then {
+                    Then::Again => Trouble::Unknown(at, error),
+                    Then::Pause => Trouble::Refused(at, error),
+                });
+                return ControlFlow::Continue(then);
             }
             Refusal::ReadOnly => {
                 env.stats.read_only.count();
@@ -144,7 +150,12 @@ impl Route<'_> {
             Some(to) if servers.is_cluster() => {
                 if self.caller.env.options.trusts(&to, at) {
                     self.next = Some((servers.node_at(to), asking));
-                    return self.hop_or_note(by, error);
+                    let then = self.hop();
+                    // One that is followed at once is no reason against the node.
+                    if matches!(then, Then::Pause) {
+                        self.note(Trouble::Refused(at.clone(), error));
+                    }
+                    return then;
                 }
                 let by = at.clone();
                 self.note(Trouble::Stranger { by, named: to });
@@ -152,16 +163,6 @@ impl Route<'_> {
             _ => self.note(Trouble::Refused(at.clone(), error)),
         }
         Then::Pause
-    }
-
-    /// Follows what a node said. Only if the request pauses, that is a reason against the node: a redirect that is followed at
-    /// once, or a text that is sent at once, is none.
-    fn hop_or_note(&mut self, by: &Node, error: ServerError) -> Then {
-        let then = self.hop();
-        if matches!(then, Then::Pause) {
-            self.note(Trouble::Refused(by.address().clone(), error));
-        }
-        then
     }
 
     /// At once, but not for ever.

@@ -210,7 +210,7 @@ impl<'a> Route<'a> {
             None => Error::new(
                 ErrorKind::Timeout(TimeoutStep::Request),
                 format!(
-                    "the deadline of {} passed before it was sent",
+                    "the deadline of {} passed before a server could answer",
                     self.op.name()
                 ),
             ),

@@ -23,6 +23,8 @@ pub(crate) enum Trouble {
     Io(Address, RedisError),
     /// The server refused, and may not do so later.
     Refused(Address, ServerError),
+    /// The server did not know the script, and the text that was sent then is not answered yet.
+    Unknown(Address, ServerError),
     /// A node of a cluster that knows no server of a slot.
     NoSlots(Address),
     /// A server named another, to which this client is not to talk.
@@ -54,7 +56,7 @@ impl Trouble {
             Self::Silence(_) => {
                 Error::new(ErrorKind::Timeout(TimeoutStep::Request), self.to_string())
             }
-            Self::Crowd(_) => Error::unsent(self.to_string()),
+            Self::Crowd(_) | Self::Unknown(..) => Error::unsent(self.to_string()),
             _ => self.into_unavailable(),
         }
     }
@@ -65,7 +67,7 @@ impl Trouble {
         let message = self.to_string();
         match self {
             Self::Io(_, cause) => Error::with_cause(kind, message, &cause),
-            Self::Refused(_, cause) => Error::deferred(message, &cause),
+            Self::Refused(_, cause) | Self::Unknown(_, cause) => Error::deferred(message, &cause),
             Self::Silence(_)
             | Self::Crowd(_)
             | Self::Connecting(_)
@@ -112,6 +114,11 @@ impl fmt::Display for Trouble {
                 }
                 Ok(())
             }
+            Self::Unknown(at, cause) => write!(
+                f,
+                "Redis at {at} did not know the script ({}), and its text was not answered in time",
+                Said(cause)
+            ),
             Self::NoSlots(at) => write!(
                 f,
                 "Redis at {at} is a node of a cluster, but knows of no slots; check that the cluster has been created, \
