@@ -1,11 +1,14 @@
-//! The lock that the running function holds.
+//! The locks that the running function holds: a guard of one lock with or without a fencing token, and `Holds`, the trait of what
+//! `guard = name` can bind: one guard, several, or perhaps none.
 
 use std::fmt;
+use std::future::pending;
 use std::iter::successors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::future::select_all;
 use tokio::sync::Notify;
 
 use crate::hold::Hold;
@@ -224,5 +227,129 @@ impl fmt::Debug for CallGuard {
             self.fencing_token(),
             self.is_lost()
         )
+    }
+}
+
+/// The plain mutex under which an annotated function runs (`lock = "mutex"`): a [`CallGuard`] without a fencing token.
+///
+/// `guard = name` binds it, and [`current_mutex`](crate::current_mutex) returns it. It does not keep the mutex: the end of the function
+/// releases the mutex, and all clones then report that.
+#[derive(Clone)]
+pub struct CallMutexGuard(CallGuard);
+
+impl CallMutexGuard {
+    pub(super) fn new(held: CallGuard) -> Self {
+        Self(held)
+    }
+
+    /// The mutex's key, which is its name.
+    #[must_use]
+    pub fn key(&self) -> &LockKey {
+        self.0.key()
+    }
+
+    /// How long this process may still rely on the mutex if no renewal succeeds; zero if it is held no longer.
+    #[must_use]
+    pub fn lease_left(&self) -> Duration {
+        self.0.lease_left()
+    }
+
+    /// Whether the mutex is no longer held: the lease has ended, or the function has returned. Reads the clock and sends no
+    /// request.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.0.is_lost()
+    }
+
+    /// An error if the mutex is held no longer, for use with `?` before a step that cannot be undone.
+    ///
+    /// # Errors
+    ///
+    /// [`is_lost`](Error::is_lost) if another program may hold the mutex.
+    pub fn check(&self) -> Result<(), Error> {
+        self.0.check()
+    }
+
+    /// Completes when the mutex is no longer held, with the reason: [`Removed`](LossReason::Removed) if the function has returned.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn lost(&self) -> LossReason {
+        self.0.lost().await
+    }
+}
+
+/// One line, for logs.
+impl fmt::Debug for CallMutexGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "CallMutexGuard {{ lock: {:?}, lost: {} }}",
+            self.key().name(),
+            self.is_lost()
+        )
+    }
+}
+
+/// What `guard = name` binds: a [`CallGuard`], a vector of them for `keys`, an option with `when`; for plain mutexes the same of
+/// [`CallMutexGuard`].
+pub trait Holds: Clone {
+    /// The holds of plain mutexes, which have no tokens.
+    type Plain;
+
+    /// Each of the locks.
+    fn each(&self) -> &[CallGuard];
+
+    /// The locks without their tokens, which they have not.
+    fn plain(self) -> Self::Plain;
+}
+
+impl Holds for CallGuard {
+    type Plain = CallMutexGuard;
+
+    fn each(&self) -> &[CallGuard] {
+        std::slice::from_ref(self)
+    }
+
+    fn plain(self) -> CallMutexGuard {
+        CallMutexGuard::new(self)
+    }
+}
+
+impl Holds for Vec<CallGuard> {
+    type Plain = Vec<CallMutexGuard>;
+
+    fn each(&self) -> &[CallGuard] {
+        self
+    }
+
+    fn plain(self) -> Vec<CallMutexGuard> {
+        self.into_iter().map(CallMutexGuard::new).collect()
+    }
+}
+
+impl<H: Holds> Holds for Option<H> {
+    type Plain = Option<H::Plain>;
+
+    fn each(&self) -> &[CallGuard] {
+        self.as_ref().map_or(&[], Holds::each)
+    }
+
+    fn plain(self) -> Option<H::Plain> {
+        self.map(Holds::plain)
+    }
+}
+
+/// Completes when the first of them is lost.
+pub(super) async fn first_loss(holds: impl Holds) -> Error {
+    match holds.each() {
+        [] => pending().await,
+        [held] => held.loss().await,
+        several => {
+            let losses = several.iter().map(|held| Box::pin(held.loss()));
+            let (error, _, _) = select_all(losses).await;
+            error
+        }
     }
 }

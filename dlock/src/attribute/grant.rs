@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use futures_util::future::{Either, ready};
 
-use super::holds::first_loss;
+use super::call_guard::first_loss;
 use super::owned::{End, OwnedLocks};
 use super::{CallGuard, Holds, Loss, Run, context};
 use crate::Client;

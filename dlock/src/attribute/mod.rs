@@ -4,26 +4,17 @@
 //! look at, and the `Run` of the body under them.
 
 mod call_guard;
-mod call_mutex_guard;
-mod client;
 mod context;
 mod grant;
-mod holds;
-mod loss;
 mod owned;
 mod report;
 mod request;
 mod run;
 mod take;
-mod wanted;
 
-pub use self::call_guard::CallGuard;
-pub use self::call_mutex_guard::CallMutexGuard;
-pub use self::client::AsClient;
+pub use self::call_guard::{CallGuard, CallMutexGuard, Holds};
 pub use self::context::{current, current_mutex};
 pub use self::grant::Grant;
-pub use self::holds::Holds;
-pub use self::loss::{Loss, Report};
-pub use self::report::{FromLockError, is_busy, on_busy};
-pub use self::request::{Request, name};
+pub use self::report::{FromLockError, Loss, Report, is_busy, on_busy};
+pub use self::request::{AsClient, Request, name};
 use self::run::Run;

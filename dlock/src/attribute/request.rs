@@ -1,16 +1,17 @@
-//! What one call of an annotated function asks for.
+//! A request is what one call of an annotated function asks for, and of which client.
 
 use std::fmt::Display;
 use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::FutureExt;
 
 use super::context::reenter;
 use super::owned::{Owned, OwnedLocks};
-use super::take::take_all;
-use super::wanted::Wanted;
-use super::{AsClient, CallGuard, Grant};
+use super::take::{Wanted, take_all};
+use super::{CallGuard, Grant};
 use crate::lock::Wait;
 use crate::testing;
 use crate::{Client, Error, LockKind, LockMode};
@@ -223,3 +224,34 @@ impl<N> Request<N> {
         self
     }
 }
+
+/// What `client = ..` may evaluate to: a client, or something that points to or holds one.
+#[diagnostic::on_unimplemented(
+    message = "`client` has to be a `dlock::Client`, not `{Self}`",
+    label = "not a `dlock::Client`",
+    note = "a reference, an `Arc`, a `Box` or an `Rc` of a client will do as well"
+)]
+pub trait AsClient {
+    /// The client itself.
+    fn as_client(&self) -> &Client;
+}
+
+impl AsClient for Client {
+    fn as_client(&self) -> &Client {
+        self
+    }
+}
+
+macro_rules! points_to_client {
+    ($($pointer:ty,)*) => {
+        $(
+            impl<T: AsClient + ?Sized> AsClient for $pointer {
+                fn as_client(&self) -> &Client {
+                    (**self).as_client()
+                }
+            }
+        )*
+    };
+}
+
+points_to_client! { &T, &mut T, Arc<T>, Box<T>, Rc<T>, }

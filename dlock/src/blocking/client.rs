@@ -1,10 +1,11 @@
-//! The blocking client.
+//! The blocking client, and how a builder makes one on the runtime of dlock's thread.
 
+use std::sync::mpsc;
 use std::time::Duration;
 
 use super::{Mutex, RwLock};
 use crate::attribute::AsClient;
-use crate::{ClientBuilder, Error};
+use crate::{ClientBuilder, Error, background};
 
 /// A [`Client`](crate::Client) whose methods block. Clones are cheap.
 ///
@@ -119,5 +120,25 @@ impl From<Client> for crate::Client {
 impl AsClient for Client {
     fn as_client(&self) -> &crate::Client {
         &self.client
+    }
+}
+
+impl ClientBuilder {
+    /// Connects. A thread of dlock does all the client's work.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_blocking(self) -> Result<Client, Error> {
+        let runtime = background::start().map_err(|error| Error::no_thread(&error))?;
+        let (sender, receiver) = mpsc::sync_channel(1);
+        runtime.spawn(async move {
+            // If this fails, no caller waits any more, and the client ends with the message.
+            let _ = sender.send(self.build().await);
+        });
+        receiver
+            .recv()
+            .map_err(|_| Error::closed())?
+            .map(Into::into)
     }
 }

@@ -17,14 +17,10 @@
 //! Synchronous functions under [`#[distributed_lock]`](macro@crate::distributed_lock) use it, or any
 //! other client, in the same way.
 
-mod background;
 mod client;
 mod guards;
-mod handle;
-mod mutex;
-mod rw_lock;
+mod locks;
 
 pub use self::client::Client;
 pub use self::guards::{FencedMutexGuard, MutexGuard, ReadGuard, WriteGuard};
-pub use self::mutex::{FencedMutex, Mutex};
-pub use self::rw_lock::RwLock;
+pub use self::locks::{FencedMutex, Mutex, RwLock};

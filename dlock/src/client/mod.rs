@@ -5,7 +5,6 @@ mod builder;
 mod environment;
 mod handle;
 mod home;
-mod list;
 
 pub use builder::ClientBuilder;
 pub use handle::{Client, install, installed};

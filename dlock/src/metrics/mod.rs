@@ -2,11 +2,10 @@
 
 mod describe;
 mod lock_metrics;
-pub mod names;
 mod process_metrics;
 mod registry;
 
-pub use describe::{BUCKETS, describe};
+pub use describe::{BUCKETS, describe, names};
 pub(crate) use lock_metrics::{LockMetrics, Via};
 pub(crate) use process_metrics::{Redirect, failed, queued, redirected, topology_changed};
 pub use registry::{MAX_LABELS, OTHER};

@@ -1,4 +1,4 @@
-//! The store a client uses: memory or Redis.
+//! The store that a client uses, and the ear of its waiters: in memory, on Redis, or a quorum.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,14 +7,15 @@ use std::time::Duration;
 use super::endpoint::{site, sites};
 use super::redis::{self, RedisStore, ScriptLoad};
 use super::{
-    Answer, Listening, MemoryStore, Patience, QuorumStore, Site, Timeouts, Trust, Wakeups,
+    Answer, Listener, MemoryStore, Origin, Patience, QuorumStore, Site, Timeouts, Trust, Wakeups,
 };
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::metrics;
-use crate::protocol::{ClientId, HoldId, Op};
+use crate::protocol::{ClientId, HoldId, Nonce, Op};
 use crate::slot::Slot;
+use crate::token::ServerToken;
 
 /// Where a client's locks live. An enum rather than a trait object: a call then costs neither an
 /// allocation nor an indirection.
@@ -249,6 +250,80 @@ impl fmt::Debug for Store {
             Self::Memory(..) => f.write_str("Memory"),
             Self::Redis(store) => store.fmt(f),
             Self::Quorum(store) => store.fmt(f),
+        }
+    }
+}
+
+/// A waiter's ear.
+#[derive(Debug)]
+#[must_use = "dropping it stops listening"]
+pub(crate) enum Listening {
+    /// In this process.
+    Memory(Listener),
+    /// On Redis.
+    Redis(redis::Listening),
+    /// Servers of a quorum send no wake-ups: a waiter polls again after the pause that the answer names.
+    Quorum,
+}
+
+impl Listening {
+    /// Whether wake-ups can arrive.
+    pub(crate) fn is_subscribed(&self) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::Redis(listening) => listening.is_subscribed(),
+            Self::Quorum => false,
+        }
+    }
+
+    /// Whether wake-ups can be relied on; otherwise the waiter has to look often.
+    pub(crate) fn is_told(&self) -> bool {
+        match self {
+            Self::Memory(_) | Self::Quorum => true,
+            Self::Redis(listening) => listening.is_told(),
+        }
+    }
+
+    /// Whether the waiter will be woken when wake-ups can arrive.
+    pub(crate) fn is_promising(&self) -> bool {
+        match self {
+            Self::Memory(_) | Self::Quorum => false,
+            Self::Redis(listening) => listening.is_promising(),
+        }
+    }
+
+    /// The lock became free, and a wake-up came, or did not.
+    pub(crate) fn note(&self, told: bool) {
+        if let Self::Redis(listening) = self {
+            listening.note(told);
+        }
+    }
+
+    /// The server is asked again: what came before counts no more. What the request has to name.
+    pub(crate) fn begin(&self) -> Nonce {
+        match self {
+            Self::Memory(listener) => listener.begin(),
+            Self::Redis(listening) => listening.begin(),
+            Self::Quorum => Nonce::NOBODY,
+        }
+    }
+
+    /// The request may be known to two servers: no grant is believed until the next one.
+    pub(crate) fn distrust(&self) {
+        match self {
+            Self::Memory(listener) => listener.distrust(),
+            Self::Redis(listening) => listening.distrust(),
+            Self::Quorum => {}
+        }
+    }
+
+    /// Completes at the next wake-up, or at once if one has come since the last time. The token if
+    /// the lock has been passed on.
+    pub(crate) async fn woken(&self) -> Option<(ServerToken, Origin)> {
+        match self {
+            Self::Memory(listener) => listener.woken().await,
+            Self::Redis(listening) => listening.woken().await,
+            Self::Quorum => std::future::pending().await,
         }
     }
 }

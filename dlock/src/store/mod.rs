@@ -5,7 +5,6 @@
 mod answer;
 mod backend;
 mod endpoint;
-mod listening;
 mod memory;
 mod quorum;
 mod redis;
@@ -13,9 +12,8 @@ mod wakeups;
 
 pub use answer::Answer;
 pub(crate) use answer::{Patience, Timeouts};
-pub(crate) use backend::{NodeId, Store};
+pub(crate) use backend::{Listening, NodeId, Store};
 pub use endpoint::Endpoint;
-pub(crate) use listening::Listening;
 pub use memory::{MemoryStore, Post, ServerClock};
 pub(crate) use quorum::{QuorumStore, Site};
 pub(crate) use redis::Link;

@@ -1,11 +1,13 @@
-//! Lock names, what they may be, and the keys made of them.
+//! Lock names, what they may be, the keys made of them, and maps by key. A leaf: any room may call.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::sync::{Arc, LazyLock};
 
-use super::map::hash_of;
 use crate::error::{Error, ErrorKind, Quoted};
 use crate::kind::LockKind;
+use crate::random::Hashing;
 use crate::slot::{Slot, hash_tag};
 
 /// A checked lock name with its key and slot.
@@ -38,7 +40,7 @@ pub struct LockKey {
 }
 
 impl LockKey {
-    /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`](super::check_prefix).
+    /// Checks `name` and puts it under `prefix`, which must have passed [`check_prefix`].
     pub(crate) fn new(prefix: &str, name: &str) -> Result<Self, Error> {
         let tag = check_name(name)?;
         if tag.is_none() && has_brace(name) {
@@ -186,7 +188,7 @@ impl PartialEq for LockKey {
 impl Eq for LockKey {}
 
 impl std::hash::Hash for LockKey {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+    fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.hash);
     }
 }
@@ -212,7 +214,7 @@ fn has_brace(name: &str) -> bool {
 pub const MAX_NAME_BYTES: usize = 512;
 
 /// The hash tag of the name; `None` if it needs to be wrapped in braces to become one.
-pub(super) fn check_name(name: &str) -> Result<Option<&str>, Error> {
+fn check_name(name: &str) -> Result<Option<&str>, Error> {
     if name.is_empty() {
         return Err(refused(
             name,
@@ -228,7 +230,7 @@ pub(super) fn check_name(name: &str) -> Result<Option<&str>, Error> {
     Ok(hash_tag(name))
 }
 
-pub(super) fn refused(name: &str, why: &str) -> Error {
+fn refused(name: &str, why: &str) -> Error {
     Error::new(
         ErrorKind::InvalidKey,
         format!("lock name `{}` {why}", Quoted(name)),
@@ -253,10 +255,40 @@ pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// A map by lock key. A key is hashed once, when it is made, with a secret of this process, because names
+/// come from users; the map takes that hash as it is.
+pub(crate) type KeyMap<V> = HashMap<LockKey, V, BuildHasherDefault<KeyHasher>>;
+
+/// The hash of a key's text.
+fn hash_of(text: &str) -> u64 {
+    static SECRET: LazyLock<Hashing> = LazyLock::new(Hashing::default);
+    SECRET.hash_one(text)
+}
+
+/// Passes on the hash that a key brings.
+#[derive(Debug, Default)]
+pub(crate) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // Keys write their hash alone; anything else is still hashed, if not well.
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::LockKey;
-    use crate::key::check_prefix;
+    use super::{LockKey, check_prefix};
     use crate::kind::LockKind;
     use crate::slot::Slot;
 

@@ -1,12 +1,18 @@
-//! A client for the annotated functions of one test.
+//! Unit tests of annotated functions: without Redis, side by side, and with a look at what they locked.
+//!
+//! A [`Scope`] lends its client to the annotated functions that run inside it and writes down which
+//! locks they took. Two tests with a scope each do not notice one another, whatever keys they use and
+//! whatever client is installed.
 
 use std::cell::RefCell;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use parking_lot::Mutex;
+use pin_project_lite::pin_project;
 
-use super::{InScope, Taken};
 use crate::{Client, Error, LockKind, LockMode};
 
 thread_local! {
@@ -16,7 +22,7 @@ thread_local! {
 /// Lends a client to the annotated functions that run inside it, and writes down what they lock.
 ///
 /// It goes before an installed client; a `client = ..` of the attribute goes before it. It belongs to
-/// the task: what the code under test spawns joins it by [`carry`](super::carry), and where there is no future, by
+/// the task: what the code under test spawns joins it by [`carry`], and where there is no future, by
 /// [`current`](Self::current).
 ///
 /// ```
@@ -211,7 +217,7 @@ impl Scope {
         look(&mut self.taken.lock())
     }
 
-    pub(super) fn enter(self) -> Entered {
+    fn enter(self) -> Entered {
         Entered {
             previous: CURRENT.replace(Some(self)),
         }
@@ -228,7 +234,7 @@ impl fmt::Debug for Scope {
 }
 
 /// Restores the outer scope, also when a test panics.
-pub(super) struct Entered {
+struct Entered {
     previous: Option<Scope>,
 }
 
@@ -256,4 +262,88 @@ pub(crate) fn note(name: &str, label: &'static str, kind: LockKind, mode: LockMo
             scope.list(|all| all.push(taken));
         }
     });
+}
+
+/// A lock that an annotated function took inside a [`Scope`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Taken {
+    /// The name of the lock: the key with its captures filled in.
+    pub name: String,
+    /// What kind of lock it is.
+    pub kind: LockKind,
+    /// What it was asked for: of a mutex always [`Write`](LockMode::Write).
+    pub mode: LockMode,
+    /// The label of its metrics: the key as written, unless `label = ".."` says otherwise.
+    pub label: &'static str,
+}
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match (self.kind, self.mode) {
+            (LockKind::Rw, LockMode::Read) => write!(f, "`{name}` for reading"),
+            (LockKind::Rw, LockMode::Write) => write!(f, "`{name}` for writing"),
+            (mutex, _) => write!(f, "`{name}` ({mutex})"),
+        }
+    }
+}
+
+pin_project! {
+    /// A future inside a [`Scope`], or inside none.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct InScope<F> {
+        scope: Option<Scope>,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> InScope<F> {
+    fn new(scope: Option<Scope>, future: F) -> Self {
+        Self { scope, future }
+    }
+}
+
+impl<F: Future> Future for InScope<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let _entered = this.scope.clone().map(Scope::enter);
+        this.future.poll(cx)
+    }
+}
+
+/// Carries the caller's [`Scope`] into a task that it spawns. Outside of tests, where there is none, the future runs
+/// as it is: code that is to be tested can do this always.
+///
+/// ```
+/// use dlock::testing::{Scope, carry};
+/// use dlock::{Error, LockMode, distributed_lock};
+///
+/// #[distributed_lock(key = "order:{order_id}")]
+/// async fn ship(order_id: u64) -> Result<u64, Error> {
+///     Ok(order_id)
+/// }
+///
+/// async fn ship_all(orders: Vec<u64>) -> Result<(), Error> {
+///     let tasks = orders.into_iter().map(|id| tokio::spawn(carry(ship(id))));
+///     for task in tasks.collect::<Vec<_>>() {
+///         task.await.expect("no panic")?;
+///     }
+///     Ok(())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// let scope = Scope::memory().await?;
+/// scope.run(ship_all(vec![1, 2])).await?;
+/// scope.assert_took("order:2", LockMode::Write);
+/// # Ok(())
+/// # }
+/// ```
+pub fn carry<F: Future>(future: F) -> InScope<F> {
+    InScope::new(Scope::current(), future)
 }
