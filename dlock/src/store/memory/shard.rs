@@ -112,7 +112,7 @@ impl Shard {
 
 /// A lock of either kind.
 #[derive(Debug)]
-pub(super) enum Record {
+enum Record {
     /// A read/write lock.
     Rw(Lock),
     /// A mutex.
@@ -120,7 +120,7 @@ pub(super) enum Record {
 }
 
 impl Record {
-    pub(super) fn new(kind: LockKind) -> Self {
+    fn new(kind: LockKind) -> Self {
         match kind {
             LockKind::Rw => Self::Rw(Lock::default()),
             LockKind::Mutex | LockKind::FencedMutex => Self::Mutex(Box::default()),
@@ -128,7 +128,7 @@ impl Record {
     }
 
     /// Carries out one operation at a server time; what is over by so many µs is forgotten.
-    pub(super) fn apply(
+    fn apply(
         &mut self,
         kind: LockKind,
         op: &Op,
@@ -150,21 +150,21 @@ impl Record {
     }
 
     /// The hash: all of a read/write lock, or what is kept beside a mutex.
-    pub(super) fn lock(&self) -> &Lock {
+    fn lock(&self) -> &Lock {
         match self {
             Self::Rw(lock) => lock,
             Self::Mutex(mutex) => mutex.beside(),
         }
     }
 
-    pub(super) fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         match self {
             Self::Rw(lock) => lock.is_idle(),
             Self::Mutex(mutex) => mutex.is_idle(),
         }
     }
 
-    pub(super) fn is_forgotten(&self, time: u64, slack: u64) -> bool {
+    fn is_forgotten(&self, time: u64, slack: u64) -> bool {
         match self {
             Self::Rw(lock) => lock.is_forgotten(time, slack),
             Self::Mutex(mutex) => mutex.is_forgotten(time, slack),
