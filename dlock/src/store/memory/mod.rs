@@ -1,14 +1,12 @@
 //! Locks in this process: the embedded store, and the specification the Redis scripts are tested
 //! against.
 //!
-//! `lock/` says what each operation means, one file per kind of operation, and in `lock/line.rs` in which order waiters
-//! get the lock; the other files keep the locks and wake waiters. Called by the store.
+//! `lock/` says what each operation means, and in `lock/line.rs` in which order waiters get the lock; the other files keep the
+//! locks and wake waiters. Called by the store.
 
 mod lock;
-mod post;
-mod record;
 mod shard;
 mod store;
 
-pub use post::Post;
+pub use lock::Post;
 pub use store::{MemoryStore, ServerClock};

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use super::post::Post;
+use super::lock::Post;
 use super::shard::Shard;
 use crate::key::LockKey;
 use crate::protocol::{ClientId, Message, Op, Reply};

@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hold::Hold;
-use super::line::{Ear, KEPT, Next, Waiter};
-use super::moment::Moment;
-use super::state::{Lock, after};
+use super::line::{Ear, KEPT, Next, Post, Waiter};
+use super::state::{Lock, Moment, after};
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, PlaceTerms, Reply};
-use crate::store::memory::post::Post;
 use crate::token::ServerToken;
 
 /// An acquire.

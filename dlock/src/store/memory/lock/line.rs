@@ -1,17 +1,19 @@
-//! The waiting line: first come first served, in phases of readers and writers.
+//! The waiting line: first come first served, in phases of readers and writers; and the post, by which waiters are told.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, Message, Nonce};
-use crate::store::memory::post::Post;
 
 /// How long a place is kept after its end, in µs: the server may have stood still, and its waiter be about to ask again.
 pub(super) const KEPT: u64 = 10_000_000;
 
 /// How far from the end of the line such a place may be.
 const MOST: u64 = 10_000;
+
+/// How many readers are told at once that they may enter.
+const PIECE: u64 = 128;
 
 /// A waiter counts until `deadline`.
 #[derive(Debug, Clone)]
@@ -285,4 +287,72 @@ pub(super) enum Next {
     },
     /// The first writer.
     Writer,
+}
+
+/// Delivers messages, and knows, or does not, whether they are heard.
+pub struct Post<'a> {
+    deliver: &'a mut dyn FnMut(&Message) -> bool,
+    trusted: bool,
+    when_entering: bool,
+    piece: u64,
+}
+
+impl<'a> Post<'a> {
+    /// A post that knows whether a message reached a subscriber.
+    pub fn new(deliver: &'a mut dyn FnMut(&Message) -> bool) -> Self {
+        Self {
+            deliver,
+            trusted: true,
+            when_entering: true,
+            piece: PIECE,
+        }
+    }
+
+    /// A post that does not know whether a message arrives. So messages only ask waiters to look, and grant nothing.
+    #[must_use]
+    pub fn untrusted(self) -> Self {
+        Self {
+            trusted: false,
+            ..self
+        }
+    }
+
+    /// A post that delivers when a holder leaves, but not when a waiter enters.
+    #[must_use]
+    pub fn not_when_entering(self) -> Self {
+        Self {
+            when_entering: false,
+            ..self
+        }
+    }
+
+    /// Tells so many readers at once.
+    #[must_use]
+    pub fn in_pieces_of(self, piece: u64) -> Self {
+        Self { piece, ..self }
+    }
+
+    pub(super) fn tell(&mut self, message: &Message) -> bool {
+        (self.deliver)(message)
+    }
+
+    pub(super) fn knows_who_hears(&self) -> bool {
+        self.trusted
+    }
+
+    pub(super) fn serves_who_enters(&self) -> bool {
+        self.when_entering
+    }
+
+    pub(super) fn piece(&self) -> u64 {
+        self.piece
+    }
+}
+
+impl std::fmt::Debug for Post<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Post")
+            .field("trusted", &self.trusted)
+            .finish_non_exhaustive()
+    }
 }

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use super::hold::Hold;
-use super::line::Next;
-use super::moment::Moment;
-use super::state::{Lock, after};
+use super::line::{Next, Post};
+use super::state::{Lock, Moment, after};
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, Message, Reply};
-use crate::store::memory::post::Post;
 use crate::token::ServerToken;
 
 /// A hold that may go on.

@@ -1,16 +1,14 @@
-//! The record of a lock, and how time changes it.
+//! The record of a lock, and how time changes it; a moment is the time of the server with that of the lock.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::acquire::Ask;
 use super::hold::Hold;
-use super::line::Line;
-use super::moment::Moment;
+use super::line::{Line, Post};
 use super::release::Slice;
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op, Reply, Stray, whole_millis};
-use crate::store::memory::post::Post;
 
 /// How long a lock is remembered beyond its latest deadline, rounded up.
 const GRACE_MILLIS: u64 = 1001;
@@ -20,6 +18,10 @@ pub(super) const MEMORY: u64 = 60_000_000;
 
 /// In what steps a time is noted, in µs.
 const NOTED: u64 = 500_000;
+
+/// A lock's time stands still for at most this long, in µs, when the server's clock is set back; a larger step is made up
+/// for.
+const STEP: u64 = 1_000_000;
 
 /// One lock.
 #[derive(Debug, Default)]
@@ -266,6 +268,31 @@ impl Lock {
         let until = until.min(at.real + MEMORY);
         self.buried.insert(id.clone(), until);
         self.promise(until + at.offset);
+    }
+}
+
+/// One moment.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store::memory) struct Moment {
+    /// The server's time in µs.
+    pub(super) real: u64,
+    /// The lock's time, by which deadlines and tokens go.
+    pub(super) now: u64,
+    /// How far that is ahead of the server's clock.
+    pub(super) offset: u64,
+}
+
+impl Moment {
+    /// A lock's time does not go back behind the last one that is known, and goes on at the server's pace.
+    pub(super) fn of(real: u64, mut offset: u64, known: u64) -> Self {
+        let mut now = real + offset;
+        if now < known {
+            if known - now > STEP {
+                offset = known - real;
+            }
+            now = known;
+        }
+        Self { real, now, offset }
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 
-use super::caller::Caller;
-use super::judge::unknown_answer;
+use super::caller::{Caller, unknown_answer};
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;

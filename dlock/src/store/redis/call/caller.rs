@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::crowds::Crowds;
-use super::judge::{Exchange, answered, wants_another};
 use super::route::Route;
 use crate::clock::{BootInstant, Instant, sleep};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
-use crate::protocol::{Op, validity};
+use crate::protocol::{Op, Reply, validity};
 use crate::slot::Slot;
 use crate::store::Answer;
 use crate::store::redis::env::Env;
@@ -24,6 +23,7 @@ use crate::store::redis::wire::{
     publish_all, refusal, tells_of_line,
 };
 use crate::tasks::Place;
+use crate::token::ServerToken;
 
 /// How long the connection to a server may take before the others are asked whether it still has its slots.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -265,6 +265,41 @@ impl Caller {
             _ => self.publishing(),
         }
     }
+}
+
+/// A request that was sent.
+pub(super) struct Exchange {
+    pub(super) node: Arc<Node>,
+    pub(super) asking: bool,
+    pub(super) session: Session,
+    pub(super) sent: Instant,
+    /// When the request was sent, by the clock from which a lease that it grants is counted.
+    pub(super) sent_at: BootInstant,
+    pub(super) result: Result<Value, NoAnswer>,
+}
+
+/// Whether the request has to be sent again at once.
+fn wants_another(reply: &Reply) -> bool {
+    matches!(reply, Reply::Again | Reply::TooLate(_))
+}
+
+/// What an answer tells about the node.
+pub(super) fn answered(node: &Node, reply: &Reply, sent_at: BootInstant) {
+    node.answered();
+    if let Reply::Granted(token) = reply
+        && *token != ServerToken::NONE
+    {
+        node.time.bound(token.as_u64(), sent_at);
+    }
+}
+
+/// The error for an answer that no operation has.
+pub(super) fn unknown_answer(node: &Node, key: &LockKey, op: &Op) -> Error {
+    let (op, at) = (op.name(), node.address());
+    Error::new(
+        ErrorKind::Server,
+        format!("Redis at {at} gave no known answer to {op} of lock `{key}`"),
+    )
 }
 
 /// The right to send a request to a node: acquires share a budget, all else goes first.

@@ -1,42 +1,47 @@
-//! The way of an operation that was not answered at once: sent again, after a pause or elsewhere, while there is time.
+//! The way of an operation that was not answered at once: sent again, after a pause or elsewhere, while there is time; and what
+//! an answer, or none, means for that way: redirects, refusals, pauses.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::caller::Caller;
-use super::caller::Entry;
-use super::judge::Exchange;
+use super::caller::{Caller, Entry, Exchange, answered, unknown_answer};
 use crate::backoff::Backoff;
 use crate::clock::{BootInstant, Instant, sleep_until};
 use crate::error::{Error, ErrorKind, TimeoutStep};
 use crate::key::LockKey;
-use crate::protocol::Op;
+use crate::protocol::{Op, Reply};
 use crate::store::Answer;
-use crate::store::redis::node::{DialFailure, Node, Session, Trouble, Unsent};
-use crate::store::redis::wire::{Form, Keys, Preface};
+use crate::store::redis::address::Address;
+use crate::store::redis::node::{DialFailure, NoAnswer, Node, Session, Trouble, Unsent, fatal};
+use crate::store::redis::wire::{
+    Form, Keys, Preface, Refusal, ServerError, decode, unless_refused,
+};
+
+/// Redirects followed without a pause; more of them in a row mean that nodes disagree.
+const HOPS: u32 = 4;
 
 /// The way of one operation that was not answered at once.
 pub(super) struct Route<'a> {
-    pub(super) caller: &'a Arc<Caller>,
-    pub(super) key: &'a LockKey,
-    pub(super) op: &'a Op,
-    pub(super) deadline: Instant,
-    pub(super) form: Form,
+    caller: &'a Arc<Caller>,
+    key: &'a LockKey,
+    op: &'a Op,
+    deadline: Instant,
+    form: Form,
     /// Which keys are named: all, until that turns out to be impossible.
-    pub(super) keys: Keys,
+    keys: Keys,
     /// Whether the server has said that it does not know the script; twice in a row, and it is sent as its text.
-    pub(super) unknown: bool,
-    pub(super) as_text: bool,
+    unknown: bool,
+    as_text: bool,
     /// Where a redirect points, and whether to say `ASKING` there.
-    pub(super) next: Option<(Arc<Node>, bool)>,
-    pub(super) resent: bool,
-    pub(super) hops: u32,
-    pub(super) backoff: Backoff,
-    pub(super) last: Option<Trouble>,
+    next: Option<(Arc<Node>, bool)>,
+    resent: bool,
+    hops: u32,
+    backoff: Backoff,
+    last: Option<Trouble>,
 }
 
 /// What to do after a request in vain.
-pub(super) enum Then {
+enum Then {
     Again,
     Pause,
 }
@@ -191,7 +196,7 @@ impl<'a> Route<'a> {
     }
 
     /// For the error in the end.
-    pub(super) fn note(&mut self, trouble: Trouble) {
+    fn note(&mut self, trouble: Trouble) {
         trouble.note(&mut self.last);
     }
 
@@ -214,6 +219,165 @@ impl<'a> Route<'a> {
                     self.op.name()
                 ),
             ),
+        }
+    }
+}
+
+impl Route<'_> {
+    /// The outcome, or how to go on.
+    fn judge(&mut self, exchange: Exchange) -> ControlFlow<Result<Answer, Error>, Then> {
+        let node = exchange.node;
+        let value = match exchange.result {
+            Ok(value) => value,
+            Err(no_answer) => {
+                self.resent = true;
+                self.unanswered(&node, &exchange.session, exchange.sent, no_answer);
+                return ControlFlow::Continue(Then::Pause);
+            }
+        };
+        node.answered();
+        let value = match unless_refused(value) {
+            Ok(value) => value,
+            Err(error) => return self.refused(&node, exchange.asking, exchange.sent_at, error),
+        };
+        if self.form.falls_short(&value) {
+            self.caller.crowds.mark(self.key.slot(), Instant::now());
+            self.form = Form::contended(self.key, self.op);
+            return ControlFlow::Continue(Then::Again);
+        }
+        let Some(reply) = decode(self.op, &value) else {
+            return ControlFlow::Break(Err(unknown_answer(&node, self.key, self.op)));
+        };
+        match reply {
+            Reply::Again => ControlFlow::Continue(Then::Again),
+            Reply::TooLate(time) => {
+                node.time.learn(time, BootInstant::now());
+                // Once is for a time that was not known; a request that is on its way for so long has trouble.
+                ControlFlow::Continue(self.hop())
+            }
+            reply => {
+                self.caller.heed(self.key, self.op, &value, self.form);
+                answered(&node, &reply, exchange.sent_at);
+                ControlFlow::Break(Ok(Answer {
+                    reply,
+                    from: node.id().origin(),
+                    sent_at: exchange.sent_at,
+                    resent: self.resent,
+                }))
+            }
+        }
+    }
+
+    fn unanswered(&mut self, node: &Arc<Node>, session: &Session, sent: Instant, why: NoAnswer) {
+        let env = &self.caller.env;
+        env.stats.unanswered.count();
+        env.refresh.request();
+        self.note(node.unanswered(session, sent, why));
+    }
+
+    fn refused(
+        &mut self,
+        node: &Arc<Node>,
+        asking: bool,
+        sent_at: BootInstant,
+        error: ServerError,
+    ) -> ControlFlow<Result<Answer, Error>, Then> {
+        let env = &self.caller.env;
+        let then = match Refusal::of(&error, node.address()) {
+            Refusal::Moved(to) => {
+                env.stats.moved.count();
+                env.refresh.request_after_redirect(node.address());
+                return ControlFlow::Continue(self.redirect(node, to, false, error));
+            }
+            Refusal::Ask(to) => {
+                env.stats.asked.count();
+                return ControlFlow::Continue(self.redirect(node, to, true, error));
+            }
+            Refusal::NoScript => {
+                env.stats.no_script.count();
+                if let Some(script) = self.form.script() {
+                    node.taught.forget(script, sent_at);
+                }
+                (self.as_text, self.unknown) = (self.unknown, !self.unknown);
+                // By way of the slot's owner: what it said of the slot may have changed since.
+                if !asking {
+                    self.next = Some((Arc::clone(node), false));
+                }
+                let at = node.address().clone();
+                let then = self.hop();
+                self.note(match then {
+                    Then::Again => Trouble::Unknown(at, error),
+                    Then::Pause => Trouble::Refused(at, error),
+                });
+                return ControlFlow::Continue(then);
+            }
+            Refusal::ReadOnly => {
+                env.stats.read_only.count();
+                env.refresh.request();
+                Then::Pause
+            }
+            Refusal::Parted if self.leaves_hash_out() => {
+                self.keys = Keys::First;
+                return ControlFlow::Continue(self.hop());
+            }
+            Refusal::Later | Refusal::Parted => {
+                env.stats.deferred.count();
+                env.refresh.request();
+                Then::Pause
+            }
+            Refusal::Fatal(kind) => {
+                let (key, script) = (self.key.as_str(), self.form.script());
+                return ControlFlow::Break(Err(fatal(kind, &error, node, key, script)));
+            }
+        };
+        self.note(Trouble::Refused(node.address().clone(), error));
+        ControlFlow::Continue(then)
+    }
+
+    /// Whether the operation can do without the hash beside a mutex while a slot moves: there is no line then. A token cannot
+    /// be granted without it.
+    fn leaves_hash_out(&self) -> bool {
+        let needs_token = self.key.kind().has_tokens()
+            && matches!(self.op, Op::Acquire { .. } | Op::Raise { .. });
+        self.key.kind().features().is_string && self.keys == Keys::All && !needs_token
+    }
+
+    /// Goes where the node points, unless that is no address, or a server that must not get our password.
+    fn redirect(
+        &mut self,
+        by: &Node,
+        to: Option<Address>,
+        asking: bool,
+        error: ServerError,
+    ) -> Then {
+        let (servers, at) = (&self.caller.servers, by.address());
+        match to {
+            // Only clusters have reason to redirect.
+            Some(to) if servers.is_cluster() => {
+                if self.caller.env.options.trusts(&to, at) {
+                    self.next = Some((servers.node_at(to), asking));
+                    let then = self.hop();
+                    // One that is followed at once is no reason against the node.
+                    if matches!(then, Then::Pause) {
+                        self.note(Trouble::Refused(at.clone(), error));
+                    }
+                    return then;
+                }
+                let by = at.clone();
+                self.note(Trouble::Stranger { by, named: to });
+            }
+            _ => self.note(Trouble::Refused(at.clone(), error)),
+        }
+        Then::Pause
+    }
+
+    /// At once, but not for ever.
+    fn hop(&mut self) -> Then {
+        self.hops += 1;
+        if self.hops <= HOPS {
+            Then::Again
+        } else {
+            Then::Pause
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::Env;
+use super::env::Env;
 use crate::clock::{Instant, sleep};
 use crate::tasks::{AbortHandle, JoinSet, Place};
 

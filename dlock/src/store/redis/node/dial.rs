@@ -24,7 +24,7 @@ use crate::store::redis::wire::{
 };
 
 #[cfg(feature = "tls")]
-use super::tls::encrypt;
+use super::stream::tls::encrypt;
 
 /// How much later than planned a dial may get to run.
 const LATE: Duration = Duration::from_millis(100);

@@ -13,8 +13,6 @@ mod round_trips;
 mod server;
 mod server_time;
 mod stream;
-#[cfg(feature = "tls")]
-mod tls;
 mod trouble;
 mod under_way;
 

@@ -217,7 +217,7 @@ fn what_to_grant(user: &str, missing: Option<&str>, mutex: Option<&str>, env: &E
 pub(super) fn login_error(error: &RedisError, at: &Address, env: &Env) -> Option<Error> {
     let database = env.options.database;
     #[cfg(feature = "tls")]
-    if let Some(advice) = super::tls::refused_certificate(error) {
+    if let Some(advice) = super::stream::tls::refused_certificate(error) {
         return Some(Error::with_cause(
             ErrorKind::Unauthorized,
             format!(

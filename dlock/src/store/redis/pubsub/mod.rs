@@ -4,7 +4,7 @@
 //! publishes the id of the hold that should look again. A channel is subscribed at the node that serves the lock's slot, on
 //! a connection of its own ([`mod@worker`]), very many in one pipeline, and stays subscribed for a while after its last
 //! listener. Messages get lost when a connection or a slot does: then the channel is subscribed again, and its listeners are
-//! told to look, a few at a time ([`mod@waking`]).
+//! told to look, a few at a time ([`mod@hearing`]).
 
 mod channels;
 mod hearing;

@@ -2,8 +2,7 @@
 
 use redis::{Cmd, Pipeline, RedisWrite, Value};
 
-use super::argument::argument;
-use super::arguments::{Publishing, Terms};
+use super::arguments::{Publishing, Terms, argument};
 use super::decode::int;
 use super::dialect::dialect;
 use super::script::{Script, hash, source};

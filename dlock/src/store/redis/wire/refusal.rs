@@ -4,8 +4,8 @@ use std::fmt;
 
 use redis::{ServerError, Value};
 
-use super::operating::escape;
 use super::script::{Script, source};
+use super::server::escape;
 use crate::error::{ErrorKind, Quoted};
 use crate::store::redis::address::Address;
 

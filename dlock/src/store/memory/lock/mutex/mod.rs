@@ -1,12 +1,10 @@
 //! Mutexes: a string that is the hold, and beside it a lock's line, last token and notes.
 //!
-//! `state.rs` says what each operation means, with `acquire.rs` and `renew.rs`. `string.rs` says what the hold is, `moments.rs`
-//! when the mutex is left free for programs without dlock, and `foreign.rs` what those programs do.
+//! `state.rs` says what each operation means, with `acquire.rs`. `string.rs` says what the hold is, and `foreign.rs` what programs
+//! without dlock do, and when the mutex is left free for them.
 
 mod acquire;
 mod foreign;
-mod moments;
-mod renew;
 mod state;
 mod string;
 

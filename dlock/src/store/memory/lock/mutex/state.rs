@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use super::moments::Moments;
+use super::foreign::Moments;
 use super::string::{Held, Value};
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, HoldInfo, LockInfo, Message, Op, Reply, whole_millis};
 use crate::store::memory::lock::acquire::Ask;
-use crate::store::memory::lock::moment::Moment;
-use crate::store::memory::lock::state::Lock;
-use crate::store::memory::post::Post;
+use crate::store::memory::lock::line::Post;
+use crate::store::memory::lock::state::{Lock, Moment};
 
 /// One mutex.
 #[derive(Debug, Default)]

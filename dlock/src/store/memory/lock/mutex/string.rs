@@ -5,8 +5,7 @@ use std::time::Duration;
 use crate::mode::LockMode;
 use crate::protocol::HoldId;
 use crate::store::memory::lock::hold::Hold;
-use crate::store::memory::lock::moment::Moment;
-use crate::store::memory::lock::state::after;
+use crate::store::memory::lock::state::{Moment, after};
 
 /// For how long, in µs, a string without an expiry is taken to stay.
 const FOREVER: u64 = 3_600_000_000;
