@@ -1,9 +1,7 @@
 //! Until when a client may rely on its hold, and whether it was lost.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::Hold;
 use crate::clock::BootInstant;
 use crate::error::LossReason;
 use crate::lease::margin;
@@ -87,12 +85,6 @@ const LOST_EXPIRED: u8 = 2;
 const LOST_REMOVED: u8 = 3;
 const LOST_MAX_HOLD: u8 = 4;
 const LOST_SHUTDOWN: u8 = 5;
-
-/// Is notified when a hold is lost.
-pub(crate) trait OnLoss: Send + Sync {
-    /// Called when a hold is lost; perhaps again for one that was lost before.
-    fn lost(self: Arc<Self>, hold: &Arc<Hold>);
-}
 
 /// Live, released or lost. A hold ends once.
 #[derive(Debug, Default)]

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::deadline::Fate;
-use super::deadline::{Deadline, Start};
+use super::deadline::{Deadline, Fate, Start};
 use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
@@ -287,6 +286,12 @@ impl Hold {
             }
         }
     }
+}
+
+/// Is notified when a hold is lost.
+pub(crate) trait OnLoss: Send + Sync {
+    /// Called when a hold is lost; perhaps again for one that was lost before.
+    fn lost(self: Arc<Self>, hold: &Arc<Hold>);
 }
 
 impl fmt::Debug for Hold {

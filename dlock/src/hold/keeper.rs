@@ -3,7 +3,8 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::release::{self, Pending, Releases};
+use super::farewell::Pending;
+use super::release::{self, Releases};
 use super::renewal::Renewals;
 use super::{Hold, OnLoss};
 use crate::clock::{BootInstant, Instant, sleep};

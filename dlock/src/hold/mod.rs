@@ -2,6 +2,7 @@
 //! lost. The keeper renews holds and gives them back. Called by `lock`, and by `attribute` to look at a hold.
 
 mod deadline;
+mod farewell;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its main noun"
@@ -13,7 +14,7 @@ pub(crate) mod models;
 mod release;
 mod renewal;
 
-pub(crate) use deadline::{OnLoss, Start, WAITER_LEASE};
-pub(crate) use hold::{Granted, Hold, Terms};
+pub(crate) use deadline::{Start, WAITER_LEASE};
+pub(crate) use farewell::{FAREWELL, Pending};
+pub(crate) use hold::{Granted, Hold, OnLoss, Terms};
 pub(crate) use keeper::Keeper;
-pub(crate) use release::{FAREWELL, Pending};

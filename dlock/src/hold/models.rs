@@ -8,7 +8,8 @@ use shuttle::future::block_on;
 use shuttle::thread;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::release::{Item, Releases, Watched};
+use super::farewell::Watched;
+use super::release::{Item, Releases};
 use super::renewal::Renewals;
 use super::{Granted, Hold, Keeper, OnLoss, Start, Terms};
 use crate::clock::BootInstant;

@@ -11,12 +11,21 @@ use crate::mode::LockMode;
 use crate::protocol::{Op, Reply};
 use crate::trace::AcquireTrace;
 
+impl Handle {
+    /// Acquires. `None` if the lock is not free and the caller does not wait.
+    pub(crate) async fn acquire(&self, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
+        acquire(self, mode, wait).await
+    }
+
+    /// Acquires with a wait, so that there is never nothing.
+    pub(super) async fn always(&self, mode: LockMode, wait: Wait) -> Result<Share, Error> {
+        let share = acquire(self, mode, wait).await?;
+        share.ok_or_else(|| Error::unexpected_reply(self.key.name()))
+    }
+}
+
 /// Acquires. `None` if the lock is not free and the caller does not wait.
-pub(super) async fn acquire(
-    lock: &Handle,
-    mode: LockMode,
-    wait: Wait,
-) -> Result<Option<Share>, Error> {
+async fn acquire(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     let wait = wait.begin();
     let watch = lock.metrics().acquire_began(mode);
     let trace = AcquireTrace::new(&lock.key, mode);

@@ -1,18 +1,21 @@
-//! What the handles of all kinds of locks have in common.
+//! The handle that all kinds of locks have: one lock, the settings that it was given, and what operators do with it.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use ::metrics::SharedString;
+
 use super::Commons;
-use super::acquire::acquire;
-use super::gate::Share;
-use super::settings::Settings;
-use super::waiting::Wait;
-use crate::error::Error;
+use crate::clock::Instant;
+use crate::error::{Error, ErrorKind};
+use crate::hold::Terms;
 use crate::key::LockKey;
+use crate::kind::LockKind;
+use crate::lease::{check_lease, check_min_hold};
 use crate::metrics::{self, LockMetrics};
 use crate::mode::LockMode;
+use crate::protocol::{HoldId, LockInfo, Op, Reply};
 
 /// One lock, and how it is to be held.
 #[derive(Debug, Clone)]
@@ -70,14 +73,99 @@ impl Handle {
         self
     }
 
-    /// Acquires. `None` if the lock is not free and the caller does not wait.
-    pub(crate) async fn acquire(&self, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
-        acquire(self, mode, wait).await
+    pub(super) async fn inspect(&self) -> Result<LockInfo, Error> {
+        let info = self.ask_info().await;
+        info.inspect_err(metrics::failed)
     }
 
-    /// Acquires with a wait, so that there is never nothing.
-    pub(super) async fn always(&self, mode: LockMode, wait: Wait) -> Result<Share, Error> {
-        let share = acquire(self, mode, wait).await?;
-        share.ok_or_else(|| Error::unexpected_reply(self.key.name()))
+    async fn ask_info(&self) -> Result<LockInfo, Error> {
+        self.commons.check_open()?;
+        let deadline = || Instant::now() + self.commons.timeouts.retry_for;
+        let answer = self.commons.store.call(&self.key, &Op::Inspect, deadline);
+        match answer.await?.reply {
+            Reply::Info(mut info) => {
+                if !self.key.kind().has_tokens() {
+                    // The line used this token for itself; no holder has it.
+                    info.last_token = None;
+                }
+                Ok(info)
+            }
+            _ => Err(Error::unexpected_reply(self.key.name())),
+        }
+    }
+
+    pub(super) async fn force_release(&self, hold_id: &str) -> Result<bool, Error> {
+        self.end_hold(hold_id).await.inspect_err(metrics::failed)
+    }
+
+    async fn end_hold(&self, hold_id: &str) -> Result<bool, Error> {
+        self.commons.check_open()?;
+        let hold = HoldId::parse(hold_id).filter(|_| HoldId::is_one(hold_id));
+        let hold = hold.ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidKey,
+                format!(
+                    "`{hold_id}` is no hold id; take one from `inspect`, such as \
+                     `web-1:4711/8f3a5c0d9e2b7146/1a`"
+                ),
+            )
+        })?;
+        let lease = self.settings.lease;
+        self.commons
+            .keeper
+            .force_release(&self.key, hold, lease)
+            .await
+    }
+}
+
+/// The longest owner name, in bytes.
+const MAX_OWNER_BYTES: usize = 256;
+
+/// Per-lock settings; checked when the lock is acquired.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(super) lease: Duration,
+    pub(super) max_hold: Option<Duration>,
+    pub(super) min_hold: Option<Duration>,
+    pub(super) label: SharedString,
+    pub(super) owner: Option<Arc<str>>,
+}
+
+impl Settings {
+    pub(crate) fn new(lease: Duration, max_hold: Option<Duration>) -> Self {
+        Self {
+            lease,
+            max_hold,
+            min_hold: None,
+            label: SharedString::const_str("unnamed"),
+            owner: None,
+        }
+    }
+
+    pub(super) fn terms(&self, kind: LockKind, mode: LockMode) -> Terms {
+        Terms {
+            kind,
+            mode,
+            lease: self.lease,
+            max_hold: self.max_hold,
+            min_hold: self.min_hold.filter(|min_hold| !min_hold.is_zero()),
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        check_lease(self.lease, self.max_hold)?;
+        check_min_hold(self.min_hold, self.max_hold)?;
+        match &self.owner {
+            Some(owner) if owner.is_empty() || owner.len() > MAX_OWNER_BYTES => Err(Error::new(
+                ErrorKind::InvalidConfig,
+                format!("owner `{owner}` must have 1 to {MAX_OWNER_BYTES} bytes"),
+            )),
+            // A hold that has ended would still belong to the owner, who could go past the line with it.
+            Some(_) if self.min_hold.is_some() => Err(Error::new(
+                ErrorKind::InvalidConfig,
+                "`owner` allows re-entry and `min_hold` forbids it; omit one of the two",
+            )),
+            _ => Ok(()),
+        }
     }
 }

@@ -22,23 +22,19 @@
 //! how to stand in line. The way out begins with a share that is dropped or released.
 
 mod acquire;
-mod claim;
 mod commons;
 mod gate;
 mod guards;
 mod handle;
 mod mutex;
-mod operator;
 mod remote;
 mod rw_lock;
-mod settings;
 mod waiting;
 
 pub(crate) use commons::Commons;
 pub(crate) use gate::Share;
 pub use guards::{FencedMutexGuard, MutexGuard, ReadGuard, WriteGuard};
-pub(crate) use handle::Handle;
+pub(crate) use handle::{Handle, Settings};
 pub use mutex::{FencedMutex, Mutex};
 pub use rw_lock::RwLock;
-pub(crate) use settings::Settings;
 pub(crate) use waiting::Wait;

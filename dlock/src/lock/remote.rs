@@ -1,19 +1,21 @@
-//! Acquiring on the server: ask, wait in line, ask again.
+//! Acquiring on the server: ask, wait in line, ask again; and the claim, which undoes what was begun unless it is settled.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::claim::Claim;
+use super::Commons;
 use super::gate::Lead;
 use super::handle::Handle;
-use super::waiting::Wait;
-use super::waiting::{HEARTBEAT, Service, believe, look_again, pause, place_terms};
-use crate::clock::Instant;
+use super::waiting::{HEARTBEAT, Service, Wait, believe, look_again, pause, place_terms};
+use crate::clock::{BootInstant, Instant};
 use crate::error::{Error, ErrorKind, TimeoutStep, Written};
-use crate::hold::{Hold, Start, WAITER_LEASE};
+use crate::hold::{Granted, Hold, Pending, Start, WAITER_LEASE};
+use crate::key::LockKey;
 use crate::metrics::Via;
 use crate::mode::LockMode;
-use crate::protocol::{HoldId, Op, Reply};
+use crate::protocol::{HoldId, Op, Reply, Stray, validity};
 use crate::store::Answer;
+use crate::token::ServerToken;
 
 /// How many grants in a row may come too late to be of use.
 const LATE: u32 = 3;
@@ -180,4 +182,126 @@ fn slower_than_lease(lock: &Handle) -> Error {
             Written(lock.settings.lease)
         ),
     )
+}
+
+/// Undoes a half-done acquire unless settled: whether the request was queued, granted or never
+/// arrived, the server is told to forget it.
+#[derive(Debug)]
+#[must_use = "dropping the claim abandons the acquire"]
+struct Claim<'a> {
+    commons: &'a Commons,
+    key: &'a LockKey,
+    id: HoldId,
+    /// How long a hold or a place in the line may last that the server was asked for.
+    longest: Duration,
+    /// Whether a request is on its way.
+    asking: bool,
+    /// Until when one that was not answered may still arrive.
+    stray_until: Option<BootInstant>,
+    pending: Option<Pending>,
+}
+
+impl<'a> Claim<'a> {
+    fn new(commons: &'a Commons, key: &'a LockKey, lease: Duration) -> Self {
+        Self {
+            commons,
+            key,
+            id: commons.next_hold(),
+            longest: lease,
+            asking: false,
+            stray_until: None,
+            pending: Some(commons.keeper.begin()),
+        }
+    }
+
+    /// A request leaves.
+    fn asks(&mut self, op: &Op) {
+        self.asking = true;
+        if let Op::Acquire {
+            place: Some(place), ..
+        } = op
+        {
+            self.longest = self.longest.max(place.lease);
+        }
+    }
+
+    /// It was answered, perhaps not at the first try.
+    fn answered(&mut self, answer: &Answer) {
+        self.asking = false;
+        if let Reply::GrantedAs(id, _) = &answer.reply {
+            self.id = id.clone();
+        }
+        if answer.resent {
+            self.expect_stray();
+        }
+    }
+
+    /// It was granted as an attempt that is of no use: the next one is another.
+    fn forgo(&mut self, op: &Op) {
+        if let Op::Acquire { hold, .. } = op
+            && self.id != *hold
+        {
+            let attempt = std::mem::replace(&mut self.id, hold.clone());
+            let (keeper, key) = (&self.commons.keeper, self.key.clone());
+            keeper.abandon(key, attempt, Stray::None, self.to_undo(), keeper.begin());
+        }
+    }
+
+    /// It was not.
+    fn unanswered(&mut self) {
+        self.asking = false;
+        self.expect_stray();
+    }
+
+    /// How long what it may leave would last, or may still come: a hold, a place in the line, the request.
+    fn to_undo(&self) -> Duration {
+        self.longest.max(validity(self.commons.timeouts.response))
+    }
+
+    /// Twice the time for which a request is valid, as servers' clocks are only estimated.
+    fn expect_stray(&mut self) {
+        let validity = validity(self.commons.timeouts.response);
+        self.stray_until = Some(BootInstant::now() + 2 * validity);
+    }
+
+    /// What has come of it.
+    fn granted(&self, token: ServerToken, start: Start) -> Granted {
+        Granted {
+            id: self.id.clone(),
+            token,
+            start,
+            longest: self.longest,
+            stray_until: self.stray_until,
+        }
+    }
+
+    /// The outcome is known and needs no undoing. A shutdown waits for what is returned.
+    fn settle(mut self) -> Option<Pending> {
+        self.pending.take()
+    }
+
+    /// The answer was no: there is nothing to undo, unless a copy of the request may still be granted.
+    fn settle_unless_stray(self) {
+        if self.stray_until.is_none() {
+            self.settle();
+        }
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            let possible = self
+                .stray_until
+                .is_some_and(|until| BootInstant::now() < until);
+            let stray = if self.asking || possible {
+                Stray::Possible
+            } else {
+                Stray::None
+            };
+            let (key, id) = (self.key.clone(), self.id.clone());
+            let keeper = &self.commons.keeper;
+            keeper.abandon(key, id, stray, self.to_undo(), pending);
+        }
+    }
 }

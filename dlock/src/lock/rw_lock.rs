@@ -1,5 +1,6 @@
-//! The handle to a read/write lock.
+//! The handle to a read/write lock: acquiring, looking at the lock, and the settings.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::handle::Handle;
@@ -8,6 +9,7 @@ use super::{ReadGuard, WriteGuard};
 use crate::error::Error;
 use crate::key::LockKey;
 use crate::mode::LockMode;
+use crate::protocol::LockInfo;
 
 /// A handle to a read/write lock. All clients that use the same name and prefix share the lock.
 ///
@@ -215,5 +217,127 @@ impl RwLock {
             .always(LockMode::Write, Wait::For(patience))
             .await
             .map(WriteGuard::new)
+    }
+
+    /// The holders and the waiters that the server knows now. Of several tasks of a process that wait for the lock, the server knows only
+    /// the first.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.write().await?;
+    /// let info = lock.inspect().await?;
+    /// assert_eq!(info.mode(), Some(dlock::LockMode::Write));
+    /// assert_eq!(info.last_token, Some(guard.fencing_token()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn inspect(&self) -> Result<LockInfo, Error> {
+        self.handle.inspect().await
+    }
+
+    /// Ends the hold with this id, as [`inspect`](Self::inspect) shows it; `false` if no hold has this id. For operators: another client
+    /// may get the lock at once, while the holder learns of the loss only at its next renewal.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for an invalid hold id; otherwise as
+    /// [`read`](Self::read).
+    ///
+    /// # Cancel safety
+    ///
+    /// After a drop of the future the hold may or may not have ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let lock = client.rw_lock("order:42")?;
+    /// let guard = lock.write().await?;
+    /// let info = lock.inspect().await?;
+    /// assert!(lock.force_release(&info.holders[0].id).await?);
+    /// assert!(guard.release().await.is_err_and(|error| error.is_lost()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn force_release(&self, hold_id: &str) -> Result<bool, Error> {
+        self.handle.force_release(hold_id).await
+    }
+
+    /// How long a hold lasts without a renewal. 200 ms to 24 h. Default: the client's.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.handle = self.handle.lease(lease);
+        self
+    }
+
+    /// How long the client renews a hold before the hold is lost; at least the lease. Default: the client's.
+    #[must_use]
+    pub fn max_hold(mut self, max_hold: Duration) -> Self {
+        self.handle = self.handle.max_hold(max_hold);
+        self
+    }
+
+    /// How long the lock stays held from its grant, even if the holder releases it sooner: for a job that must run once although several
+    /// processes start it at slightly different times. At most 24 h and `max_hold`. Default: none.
+    ///
+    /// A release or a drop before that sets the hold's end on the server. The hold lasts until then, also without this process (200 ms
+    /// longer in that case), and the next waiter gets the lock. A lock that was acquired in vain, because another of `keys` was busy, is
+    /// released at once. Tasks of this process do not share such a hold or hand it over, and it has no [`owner`](Self::owner).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// use std::time::Duration;
+    ///
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let nightly = client.rw_lock("nightly")?.min_hold(Duration::from_secs(10));
+    /// nightly.write().await?.release().await?;
+    /// assert!(nightly.try_write().await?.is_none()); // it has run
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn min_hold(mut self, min_hold: Duration) -> Self {
+        self.handle = self.handle.min_hold(min_hold);
+        self
+    }
+
+    /// The value of the label `lock` in metrics. Default: `unnamed`. Use few values: the template of a key, never a rendered key.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<Cow<'static, str>>) -> Self {
+        self.handle = self.handle.label(label);
+        self
+    }
+
+    /// Acquires on behalf of an explicit owner, 1 to 256 bytes. This allows re-entry, upgrade and downgrade: an owner that holds the lock
+    /// may acquire it again, through any handle and from any process. Default: no owner.
+    ///
+    /// * Re-entry: write after write, read after read.
+    /// * Downgrade: read after write; the release of the write leaves the read.
+    /// * Upgrade: write after read, while no other owner reads.
+    ///
+    /// [`min_hold`](Self::min_hold) excludes an owner.
+    #[doc(alias = "upgrade")]
+    #[doc(alias = "downgrade")]
+    #[doc(alias = "reentrant")]
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.handle.settings.owner = Some(owner.into().into());
+        self
     }
 }

@@ -50,13 +50,13 @@ pub(in crate::lock) enum Turn {
 /// A gate for every lock in use. What a line decides is carried out after the mutex is free: a task that is
 /// notified and has gone meanwhile drops what it got, which comes back here.
 pub(in crate::lock) struct Gates {
-    shards: [Mutex<Lines>; SHARDS],
-    closed: AtomicBool,
+    pub(super) shards: [Mutex<Lines>; SHARDS],
+    pub(super) closed: AtomicBool,
     /// Whether holders may finish while no new task gets in.
-    draining: AtomicBool,
+    pub(super) draining: AtomicBool,
     /// Numbers of places. A new line must not repeat them: a task may still leave a place of the old one.
-    places: AtomicU64,
-    keeper: Arc<Keeper>,
+    pub(super) places: AtomicU64,
+    pub(super) keeper: Arc<Keeper>,
 }
 
 impl AsHold for Arc<Hold> {
@@ -302,6 +302,3 @@ impl fmt::Debug for Gates {
         f.debug_struct("Gates").finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod models;

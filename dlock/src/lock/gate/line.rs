@@ -1,13 +1,14 @@
-//! What a gate decides: events in, decisions out. It knows no server, no channel and no mutex.
+//! What a gate decides: events in, decisions out. It knows no server, no channel and no mutex. A slice says for how long a hold
+//! stays inside a process.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::share::Slice;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::hold::Terms;
 use crate::mode::LockMode;
+use crate::token::FencingToken;
 
 /// One lock's line of tasks, and the hold they stand on or wait for. `H` is a hold, `W` whatever reaches a waiter.
 ///
@@ -341,5 +342,40 @@ pub(super) struct Admitted<W> {
     pub(super) leader: Option<W>,
 }
 
+/// For how long and how often a hold is passed on before the server is asked whether another
+/// process waits.
+const LENGTH: Duration = Duration::from_millis(5);
+const COUNT: u32 = 2000;
+
+// Each time takes a token, the one that ends the slice and the first of the next, too.
+const _: () = assert!(COUNT as u64 + 2 < FencingToken::EACH);
+
+/// One such time.
+#[derive(Debug, Clone)]
+struct Slice {
+    since: BootInstant,
+    passed_on: u32,
+}
+
+impl Slice {
+    fn new(since: BootInstant) -> Self {
+        Self {
+            since,
+            passed_on: 0,
+        }
+    }
+
+    /// The hold went to one more task.
+    fn count(&mut self) {
+        self.passed_on += 1;
+    }
+
+    fn is_open(&self, now: BootInstant) -> bool {
+        self.passed_on < COUNT && now.since(self.since) < LENGTH
+    }
+}
+
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod world;

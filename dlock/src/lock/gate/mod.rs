@@ -7,6 +7,8 @@
 mod gates;
 mod lead;
 mod line;
+#[cfg(test)]
+mod models;
 mod share;
 
 pub(super) use gates::{Entry, Gates, Turn};

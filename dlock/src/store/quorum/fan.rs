@@ -1,20 +1,20 @@
-//! One operation on a hold, sent to all members that may have it; and questions to all members.
+//! An operation on a hold, sent to all members that may have it; questions to all members, and what their answers come to.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use super::count::Count;
+use super::contention::Tries;
 use super::member::{Asking, Member};
-use super::members::{Members, majority};
-use super::pauses::Tries;
+use super::members::{Count, Members, majority};
 use super::quorum::{ORIGIN, Quorum};
 use crate::clock::{BootInstant, Instant, timeout_at};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::protocol::{HoldId, Reply};
+use crate::protocol::{HoldId, HoldInfo, LockInfo, Reply};
 use crate::slot::Slot;
 use crate::store::Answer;
 
@@ -214,5 +214,96 @@ impl Quorum {
             }
         }
         (answers, count)
+    }
+}
+
+/// The state of a lock, from the answers of some of so many members. A hold is shown if a majority may have it; a member that has
+/// not answered may have it. A hold at fewer members is an attempt, or what is left of one.
+pub(super) fn merge(infos: Vec<LockInfo>, members: usize) -> LockInfo {
+    let unheard = members - infos.len();
+    merge_at_least(
+        infos,
+        members,
+        majority(members).saturating_sub(unheard).max(1),
+    )
+}
+
+/// The state of a lock, with the holds that a majority certainly has.
+pub(super) fn merge_certain(infos: Vec<LockInfo>, members: usize) -> LockInfo {
+    merge_at_least(infos, members, majority(members))
+}
+
+fn merge_at_least(infos: Vec<LockInfo>, members: usize, least: usize) -> LockInfo {
+    let mut merged = LockInfo::default();
+    let mut holds = BTreeMap::<String, Vec<HoldInfo>>::new();
+    for info in infos {
+        merged.last_token = merged.last_token.max(info.last_token);
+        merged.more_holders = merged.more_holders.max(info.more_holders);
+        for hold in info.holders {
+            holds.entry(hold.id.clone()).or_default().push(hold);
+        }
+    }
+    let enough = holds.into_values().filter(|same| same.len() >= least);
+    merged.holders = enough.map(|same| one(same, members)).collect();
+    merged
+}
+
+/// One hold, as several members have recorded it. It is over when the last majority of them is.
+fn one(mut same: Vec<HoldInfo>, members: usize) -> HoldInfo {
+    same.sort_by_key(|hold| std::cmp::Reverse(hold.remaining));
+    let decisive = majority(members).min(same.len()) - 1;
+    let remaining = same[decisive].remaining;
+    let token = same.iter().map(|hold| hold.token).max();
+    let held_for = same.iter().map(|hold| hold.held_for).max();
+    let mut hold = same.swap_remove(decisive);
+    hold.remaining = remaining;
+    hold.token = token.unwrap_or(hold.token);
+    hold.held_for = held_for.unwrap_or(hold.held_for);
+    hold
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{merge, merge_certain};
+    use crate::mode::LockMode;
+    use crate::protocol::{HoldInfo, LockInfo};
+    use crate::token::FencingToken;
+
+    fn info(holds: &[(&str, u64, u64)]) -> LockInfo {
+        let holders = holds.iter().map(|(id, remaining, token)| HoldInfo {
+            id: (*id).to_owned(),
+            mode: LockMode::Write,
+            remaining: Duration::from_secs(*remaining),
+            token: Some(FencingToken::from_u64(*token)),
+            held_for: Some(Duration::ZERO),
+            owner: None,
+        });
+        LockInfo {
+            holders: holders.collect(),
+            ..LockInfo::default()
+        }
+    }
+
+    #[test]
+    fn a_hold_is_what_a_majority_has() {
+        let infos = || {
+            vec![
+                info(&[("a", 5, 1)]),
+                info(&[("a", 3, 2)]),
+                info(&[("b", 9, 9)]),
+                info(&[("a", 4, 1)]),
+            ]
+        };
+        let all: Vec<_> = [infos(), vec![info(&[])]].concat();
+        let merged = merge(all, 5);
+        assert_eq!(merged.holders.len(), 1);
+        let hold = &merged.holders[0];
+        assert_eq!((&*hold.id, hold.remaining.as_secs()), ("a", 3));
+        assert_eq!(hold.token, Some(FencingToken::from_u64(2)));
+        // A member that has not answered may have the hold.
+        assert_eq!(merge(infos()[..3].to_vec(), 5).holders.len(), 2);
+        assert!(merge_certain(infos()[..3].to_vec(), 5).holders.is_empty());
     }
 }

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::answers::TOGETHER;
-use super::count::Count;
-use super::members::{Members, majority};
+use super::contention::TOGETHER;
+use super::members::{Count, Members, majority};
 use crate::clock::Instant;
 use crate::token::ServerToken;
 

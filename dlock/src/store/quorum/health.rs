@@ -1,18 +1,91 @@
-//! Whether a member answers, and asking those that do not: a task does that, and no attempt waits for it.
+//! Which servers are whose, and whether they answer: no two members may be the same server, or parts of the same cluster. A task
+//! asks those that do not answer, and no attempt waits for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::member::Member;
-use super::member::Server;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::member::{Member, Server};
 use crate::clock::{Instant, sleep};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::random::{self, HashMap, HashSet};
 use crate::slot::Slot;
 use crate::store::{Link, RedisNodeId, RedisStore};
-use crate::sync::Mutex;
 use crate::tasks::Place;
+
+/// What the servers of each member have said of themselves.
+#[derive(Debug)]
+pub(super) struct Roster {
+    members: Mutex<Vec<HashMap<RedisNodeId, Vec<String>>>>,
+    /// A member has become fit, or was closed.
+    pub(super) changed: Notify,
+}
+
+impl Roster {
+    pub(super) fn of(members: usize) -> Self {
+        let roster = Self {
+            members: Mutex::default(),
+            changed: Notify::new(),
+        };
+        *roster.members.lock() = vec![HashMap::default(); members];
+        roster
+    }
+
+    /// A server of a member is identified again: its last connection has ended, or is silent.
+    pub(super) fn forget(&self, member: usize, node: RedisNodeId) {
+        self.members.lock()[member].remove(&node);
+    }
+
+    /// A server of a member has been identified: an error if it belongs to another member, too.
+    pub(super) fn admit(
+        &self,
+        member: usize,
+        node: RedisNodeId,
+        marks: Vec<String>,
+    ) -> Result<(), Error> {
+        let mut members = self.members.lock();
+        check(&members, member, &marks)?;
+        members[member].insert(node, marks);
+        Ok(())
+    }
+
+    /// An error if a server is another member's.
+    pub(super) fn check(&self, member: usize, marks: &[String]) -> Result<(), Error> {
+        check(&self.members.lock(), member, marks)
+    }
+}
+
+fn check(
+    members: &[HashMap<RedisNodeId, Vec<String>>],
+    member: usize,
+    marks: &[String],
+) -> Result<(), Error> {
+    let mut others = members.iter().enumerate();
+    let is_shared = |theirs: &HashMap<_, Vec<String>>| {
+        let mut theirs = theirs.values().flatten();
+        theirs.any(|mark| marks.contains(mark))
+    };
+    match others.find(|(other, theirs)| *other != member && is_shared(theirs)) {
+        Some((other, _)) => Err(same_server(member.min(other), member.max(other))),
+        None => Ok(()),
+    }
+}
+
+fn same_server(one: usize, other: usize) -> Error {
+    Error::new(
+        ErrorKind::InvalidConfig,
+        format!(
+            "URLs {} and {} of the quorum lead to the same server, to the same cluster, or to a master and its replica; each \
+             URL has to lead to servers that no other URL leads to. With a single server or cluster use `url` instead of \
+             `quorum`",
+            one + 1,
+            other + 1
+        ),
+    )
+}
 
 /// By how much one answer changes what is expected of the next.
 const WEIGHT: u64 = 8;
@@ -176,7 +249,29 @@ async fn probe(member: Weak<Member>, node: RedisNodeId, slot: Slot) {
 mod tests {
     use std::time::Duration;
 
-    use super::Health;
+    use super::{Health, Roster};
+    use crate::store::RedisNodeId;
+
+    #[test]
+    fn a_server_belongs_to_one_member() {
+        let (roster, node) = (Roster::of(3), RedisNodeId::NOBODY);
+        let marks = |mark: &str| vec![mark.to_owned(), format!("{mark}'")];
+        assert!(roster.admit(0, node, marks("a")).is_ok());
+        assert!(roster.admit(1, node, marks("b")).is_ok());
+        assert!(roster.admit(0, node, marks("a")).is_ok());
+        let error = roster
+            .admit(2, node, vec!["b'".to_owned()])
+            .expect_err("taken");
+        assert!(
+            error.is_invalid() && error.to_string().contains("URLs 2 and 3"),
+            "{error}"
+        );
+        // Servers without a run id cannot be distinguished.
+        assert!(roster.admit(2, node, Vec::new()).is_ok());
+        // The server of member 1 was restarted, and its address leads elsewhere.
+        roster.forget(1, node);
+        assert!(roster.admit(2, node, marks("b")).is_ok());
+    }
 
     #[test]
     fn the_pace_follows_the_answers() {

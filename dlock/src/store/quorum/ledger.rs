@@ -1,18 +1,14 @@
-//! Which members may have recorded a hold, and what an attempt leaves to be done.
+//! Which members may have recorded a hold of this client.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-
-use super::attempt::{Attempt, Outcome, Requests};
 use super::members::Members;
-use crate::clock::{BootInstant, Instant};
+use crate::clock::BootInstant;
 use crate::mode::LockMode;
-use crate::protocol::HoldId;
+use crate::protocol::{HoldId, Op};
 use crate::random::HashMap;
 use crate::sync::Mutex;
-use crate::tasks;
 use crate::token::ServerToken;
 
 /// From how many entries on outdated ones are removed.
@@ -212,100 +208,13 @@ impl Ledger {
     }
 }
 
-impl Attempt {
-    /// The lock is held. The requests under way continue, so that their members record the hold, too.
-    pub(super) fn win(mut self, requests: Requests, sent_at: BootInstant) -> Outcome {
-        let others = self.grants.take_refused();
-        self.tell_token(
-            &requests,
-            others,
-            Instant::now() + self.quorum.response_timeout,
-        );
-        let Some(token) = self.grants.token else {
-            unreachable!("a majority has named it");
-        };
-        self.kept = true;
-        self.quorum.ledger.won(&self.id, token);
-        self.quorum.pauses.won(self.key.slot());
-        let id = self.id.clone();
-        self.linger(requests, sent_at);
-        Outcome::Won { id, token, sent_at }
-    }
-
-    /// Another client goes first. The members that have granted are sent the end at once, the others when they have answered.
-    pub(super) fn lose(self, requests: Requests) {
-        self.forget_granted();
-        self.linger(requests, BootInstant::now());
-    }
-
-    fn forget_granted(&self) {
-        let ledger = &self.quorum.ledger;
-        if let Some(entry) = ledger.get(&self.id) {
-            let granted = ledger.take_granted(&self.id);
-            let none = Members::default();
-            self.quorum
-                .forget_at(granted, none, &self.key, &self.id, entry.lease);
-        }
-    }
-
-    /// Hears the rest in the background.
-    fn linger(mut self, mut requests: Requests, since: BootInstant) {
-        if requests.is_empty() && self.grants.holding().count() == 0 {
-            return;
-        }
-        tasks::spawn(async move {
-            while let Some(heard) = requests.next().await {
-                let told = self.take(heard);
-                if self.kept {
-                    let until = Instant::now() + self.quorum.response_timeout;
-                    self.tell_token(&requests, told, until);
-                } else {
-                    self.forget_granted();
-                }
-            }
-            if self.kept {
-                let (quorum, holding) = (Arc::clone(&self.quorum), self.grants.holding());
-                let (key, id) = (self.key.clone(), self.id.clone());
-                drop(self);
-                quorum.mend(&key, &id, holding, since).await;
-            }
-        });
-    }
-
-    /// A member has answered the acquire, or will not any more; `open` if the acquire, or a duplicate of it, may still arrive.
-    /// If the release relied on its order behind the acquire, the member is sent the end of the hold again, with a tombstone.
-    pub(super) fn heard(&mut self, member: usize, open: bool) {
-        self.awaited.take(member);
-        if open && self.quorum.ledger.unheard(&self.id, member) {
-            let one = Members::only(member);
-            self.quorum
-                .forget_at(one, one, &self.key, &self.id, self.lease);
-        }
-    }
-
-    /// Sends the token later to the members that could not be reached.
-    fn tell_later(&self) {
-        let Some(op) = self.raise() else {
-            return;
-        };
-        self.quorum.saw_apart(self.grants.apart());
-        for number in self.grants.unsure().iter() {
-            self.quorum.tell_later(number, &self.key, op.clone());
-        }
-    }
-}
-
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        if self.kept {
-            let awaited = self.awaited;
-            awaited.iter().for_each(|member| self.heard(member, true));
-            self.tell_later();
-            return;
-        }
-        if let Some(entry) = self.quorum.ledger.end(&self.id) {
-            let quorum = &self.quorum;
-            quorum.forget_at(entry.asked, entry.open, &self.key, &self.id, entry.lease);
-        }
+/// The request to each member. Members keep no line: the first waiter at one member is not the first at another.
+pub(super) fn acquire(id: &HoldId, entry: &Entry) -> Op {
+    Op::Acquire {
+        hold: id.clone(),
+        mode: entry.mode,
+        lease: entry.lease,
+        owner: entry.owner.clone(),
+        place: None,
     }
 }

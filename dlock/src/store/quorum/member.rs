@@ -3,17 +3,19 @@
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use super::health::Health;
-use super::members::Roster;
+use super::health::{Health, Roster};
 use super::outbox::Outbox;
-use super::quorum::SHORTEST;
 use crate::clock::{BootInstant, Instant};
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
 use crate::protocol::Op;
 use crate::store::{Answer, MemoryStore, RedisStore, ScriptLoad};
 use crate::sync::Mutex;
+
+/// The shortest time that a member is given to answer.
+pub(super) const SHORTEST: Duration = Duration::from_millis(20);
 
 /// How many times as long as usual an answer has to take for its server to count as silent.
 const HASTE: u32 = 4;

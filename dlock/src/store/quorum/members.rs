@@ -1,11 +1,6 @@
-//! Sets of members, and which servers are whose: no two members may be the same server, or parts of the same cluster.
+//! Sets of members, and the count of what they answer.
 
-use parking_lot::Mutex;
-use tokio::sync::Notify;
-
-use crate::error::{Error, ErrorKind};
-use crate::random::HashMap;
-use crate::store::RedisNodeId;
+use crate::error::{Error, ErrorKind, TimeoutStep};
 
 /// Some members, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,81 +68,122 @@ pub(super) fn majority(members: usize) -> usize {
     members / 2 + 1
 }
 
-/// What the servers of each member have said of themselves.
+/// The answers so far.
 #[derive(Debug)]
-pub(super) struct Roster {
-    members: Mutex<Vec<HashMap<RedisNodeId, Vec<String>>>>,
-    /// A member has become fit, or was closed.
-    pub(super) changed: Notify,
+pub(super) struct Count {
+    members: usize,
+    /// How many members say yes: granted, renewed, released.
+    pub(super) yes: usize,
+    /// How many members say no, or are known not to have the hold.
+    pub(super) no: usize,
+    failed: usize,
+    /// Members that would have answered, had there been a majority of them to ask.
+    pub(super) spared: usize,
+    /// Why requests failed, preferably a failure with a reason.
+    last: Option<Error>,
+    /// How many have refused for a reason that no waiting removes.
+    hopeless: usize,
 }
 
-impl Roster {
+impl Count {
     pub(super) fn of(members: usize) -> Self {
-        let roster = Self {
-            members: Mutex::default(),
-            changed: Notify::new(),
-        };
-        *roster.members.lock() = vec![HashMap::default(); members];
-        roster
+        Self {
+            members,
+            yes: 0,
+            no: 0,
+            failed: 0,
+            spared: 0,
+            last: None,
+            hopeless: 0,
+        }
     }
 
-    /// A server of a member is identified again: its last connection has ended, or is silent.
-    pub(super) fn forget(&self, member: usize, node: RedisNodeId) {
-        self.members.lock()[member].remove(&node);
+    pub(super) fn failed(&mut self, error: Error) {
+        self.failed += 1;
+        let hopeless = !(error.is_unavailable() || error.is_timeout());
+        self.hopeless += usize::from(hopeless);
+        if self.last.is_none() || hopeless || self.hopeless == 0 && !error.is_timeout() {
+            self.last = Some(error);
+        }
     }
 
-    /// A server of a member has been identified: an error if it belongs to another member, too.
-    pub(super) fn admit(
-        &self,
-        member: usize,
-        node: RedisNodeId,
-        marks: Vec<String>,
-    ) -> Result<(), Error> {
-        let mut members = self.members.lock();
-        check(&members, member, &marks)?;
-        members[member].insert(node, marks);
-        Ok(())
+    fn majority(&self) -> usize {
+        majority(self.members)
     }
 
-    /// An error if a server is another member's.
-    pub(super) fn check(&self, member: usize, marks: &[String]) -> Result<(), Error> {
-        check(&self.members.lock(), member, marks)
+    /// A majority says yes.
+    pub(super) fn is_yes(&self) -> bool {
+        self.yes >= self.majority()
     }
-}
 
-fn check(
-    members: &[HashMap<RedisNodeId, Vec<String>>],
-    member: usize,
-    marks: &[String],
-) -> Result<(), Error> {
-    let mut others = members.iter().enumerate();
-    let is_shared = |theirs: &HashMap<_, Vec<String>>| {
-        let mut theirs = theirs.values().flatten();
-        theirs.any(|mark| marks.contains(mark))
-    };
-    match others.find(|(other, theirs)| *other != member && is_shared(theirs)) {
-        Some((other, _)) => Err(same_server(member.min(other), member.max(other))),
-        None => Ok(()),
+    /// So many say no that the others are no majority.
+    pub(super) fn is_no(&self) -> bool {
+        self.members - self.no < self.majority()
     }
-}
 
-fn same_server(one: usize, other: usize) -> Error {
-    Error::new(
-        ErrorKind::InvalidConfig,
-        format!(
-            "URLs {} and {} of the quorum lead to the same server, to the same cluster, or to a master and its replica; each \
-             URL has to lead to servers that no other URL leads to. With a single server or cluster use `url` instead of \
-             `quorum`",
-            one + 1,
-            other + 1
-        ),
-    )
+    /// Whatever the others answer, no majority will say yes.
+    pub(super) fn is_vain(&self) -> bool {
+        self.members - self.no - self.failed < self.majority()
+    }
+
+    /// A majority has answered.
+    pub(super) fn is_answered(&self) -> bool {
+        self.yes + self.no >= self.majority()
+    }
+
+    /// Other clients hold a majority. It is not divided among contenders.
+    pub(super) fn is_held(&self) -> bool {
+        self.no >= self.majority()
+    }
+
+    /// Why there is no majority, and whether it is no use to try again.
+    pub(super) fn into_error(self) -> (Error, bool) {
+        let answered = self.yes + self.no + self.spared;
+        self.explain(&format!("{answered} of"), "answered in time", "")
+    }
+
+    /// Why it is not known whether a majority has released a hold.
+    pub(super) fn into_release_error(self) -> Error {
+        let confirmed = format!("the release is unconfirmed: {} of", self.yes);
+        let then = ". The client goes on telling the others; where it cannot, the hold ends there with its lease";
+        let (error, _) = self.explain(&confirmed, "confirmed it in time", then);
+        error
+    }
+
+    fn explain(self, how_many: &str, did: &str, then: &str) -> (Error, bool) {
+        let majority = self.majority();
+        let vain = self.members - self.hopeless < majority;
+        match self.last {
+            Some(error) if vain => (error, true),
+            last => {
+                let message = format!(
+                    "{how_many} {} servers of the quorum {did}, and {majority} have to{then}",
+                    self.members
+                );
+                // Silence may mean that there was too little time.
+                let silence = ErrorKind::Timeout(TimeoutStep::Request);
+                let kind = match &last {
+                    Some(last) if last.is_timeout() => silence,
+                    _ => ErrorKind::Unavailable,
+                };
+                let error = match last {
+                    Some(last) => Error::with_cause(
+                        kind,
+                        format!("{message}; of the others one says: {last}"),
+                        &last,
+                    ),
+                    None => Error::new(kind, message),
+                };
+                (error, false)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Members, Roster, majority};
-    use crate::store::RedisNodeId;
+    use super::{Count, Members, majority};
+    use crate::error::{Error, ErrorKind, TimeoutStep};
 
     #[test]
     fn two_majorities_have_a_member_in_common() {
@@ -167,24 +203,60 @@ mod tests {
         assert!(!some.has(2));
     }
 
+    fn error(kind: ErrorKind) -> Error {
+        Error::new(kind, "why")
+    }
+
     #[test]
-    fn a_server_belongs_to_one_member() {
-        let (roster, node) = (Roster::of(3), RedisNodeId::NOBODY);
-        let marks = |mark: &str| vec![mark.to_owned(), format!("{mark}'")];
-        assert!(roster.admit(0, node, marks("a")).is_ok());
-        assert!(roster.admit(1, node, marks("b")).is_ok());
-        assert!(roster.admit(0, node, marks("a")).is_ok());
-        let error = roster
-            .admit(2, node, vec!["b'".to_owned()])
-            .expect_err("taken");
+    fn a_majority_decides() {
+        let mut count = Count::of(5);
+        (count.yes, count.no) = (2, 2);
+        assert!(!count.is_yes() && !count.is_no() && !count.is_vain() && count.is_answered());
+        count.failed(error(ErrorKind::Unavailable));
+        assert!(count.is_vain() && !count.is_no());
+        count.no += 1;
+        assert!(count.is_no() && count.is_held());
+        let mut even = Count::of(4);
+        even.yes = 2;
+        assert!(!even.is_yes());
+        even.no = 2;
+        assert!(even.is_no() && !even.is_held());
+    }
+
+    #[test]
+    fn an_error_says_how_many_answered() {
+        let mut count = Count::of(5);
+        count.yes = 2;
+        for _ in 0..3 {
+            count.failed(error(ErrorKind::Unavailable));
+        }
+        let (error, hopeless) = count.into_error();
+        assert!(error.is_unavailable() && !hopeless);
+        assert!(error.to_string().starts_with("2 of 5 servers"), "{error}");
+    }
+
+    #[test]
+    fn the_error_of_a_release_says_what_is_unconfirmed() {
+        let mut count = Count::of(3);
+        count.yes = 1;
+        count.failed(error(ErrorKind::Timeout(TimeoutStep::Request)));
+        let error = count.into_release_error();
+        let text = error.to_string();
+        assert!(error.is_timeout());
         assert!(
-            error.is_invalid() && error.to_string().contains("URLs 2 and 3"),
-            "{error}"
+            text.starts_with("the release is unconfirmed: 1 of 3 servers"),
+            "{text}"
         );
-        // Servers without a run id cannot be distinguished.
-        assert!(roster.admit(2, node, Vec::new()).is_ok());
-        // The server of member 1 was restarted, and its address leads elsewhere.
-        roster.forget(1, node);
-        assert!(roster.admit(2, node, marks("b")).is_ok());
+        assert!(text.contains("ends there with its lease"), "{text}");
+    }
+
+    #[test]
+    fn a_majority_that_refuses_for_good_is_not_asked_again() {
+        let mut count = Count::of(3);
+        count.failed(error(ErrorKind::Unauthorized));
+        count.failed(error(ErrorKind::Unavailable));
+        count.failed(error(ErrorKind::Unauthorized));
+        let (error, hopeless) = count.into_error();
+        assert!(error.is_unauthorized() && hopeless);
     }
 }

@@ -9,30 +9,28 @@
 //! | ledger | at which members a hold of this client may be recorded |
 //! | refusals | what is known of holds that keep contenders out |
 //!
-//! `attempt` acquires; `count` says which rounds follow, and `grants` what they come to. `fan` sends an operation on a hold, or
-//! a question, to all members; `renewal` and `release` say what the answers mean. `health` asks members that are down, and
-//! `members` makes sure that no two are the same. Called by the store; knows the other two stores and no `Store`.
+//! An `attempt` acquires; `rounds` says which members it asks and for how long it waits, `grants` what their answers come to, and
+//! `contention` when to try again. `fan` sends an operation on a hold, or a question, to all members; `hold` says what the answers
+//! mean. `health` asks members that are down, and makes sure that no two are the same. Called by the store; knows the other two
+//! stores and no `Store`.
 
-mod answers;
 mod attempt;
-mod count;
+mod contention;
 mod fan;
 mod grants;
 mod health;
+mod hold;
 mod ledger;
 mod member;
 mod members;
-mod open;
 mod outbox;
-mod pauses;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its main noun"
 )]
 mod quorum;
-mod release;
-mod renewal;
+mod rounds;
 mod store;
 
-pub(crate) use open::Site;
+pub(crate) use quorum::Site;
 pub(crate) use store::QuorumStore;

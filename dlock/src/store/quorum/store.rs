@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 
-use super::answers::{merge, merge_certain};
-use super::attempt::{Outcome, Want, attempt};
-use super::fan::answer;
+use super::attempt::{Outcome, Want};
+use super::contention::{Tries, aside};
+use super::fan::{answer, merge, merge_certain};
 use super::ledger::Entry;
-use super::open::{Site, open};
-use super::pauses::Tries;
-use super::pauses::aside;
-use super::quorum::Quorum;
+use super::quorum::{Quorum, Site, open};
+use super::rounds::attempt;
 use crate::clock::{BootInstant, Instant, sleep, sleep_until};
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;

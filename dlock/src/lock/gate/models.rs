@@ -9,11 +9,12 @@ use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 use tokio::sync::Notify;
 
-use super::{AtomicBool, AtomicU64, Entry, Gates, Ordering, Turn};
+use super::{Entry, Gates, Turn};
 use crate::hold::models::{Sent, hold, key};
 use crate::hold::{Hold, Keeper, OnLoss};
 use crate::mode::LockMode;
 use crate::protocol::{HoldId, Op};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::modelled::{check, fails};
 
 impl Gates {

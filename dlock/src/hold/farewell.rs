@@ -148,19 +148,19 @@ impl Drop for Pending {
 }
 
 /// The places at which a watch runs. `P` is a runtime.
-pub(in crate::hold) struct Watched<P> {
+pub(super) struct Watched<P> {
     places: Mutex<Vec<P>>,
     same: fn(&P, &P) -> bool,
 }
 
 impl<P> Watched<P> {
-    pub(in crate::hold) fn new(same: fn(&P, &P) -> bool) -> Self {
+    pub(super) fn new(same: fn(&P, &P) -> bool) -> Self {
         let places = Mutex::default();
         Self { places, same }
     }
 
     /// After something was queued at a place: whether a watch has to begin there.
-    pub(in crate::hold) fn begin(&self, place: P) -> bool {
+    pub(super) fn begin(&self, place: P) -> bool {
         let mut places = self.places.lock();
         let begins = !places.iter().any(|other| (self.same)(other, &place));
         if begins {
@@ -171,7 +171,7 @@ impl<P> Watched<P> {
 
     /// A watch that saw nothing left to wait for ends, if that is still so: a task that queued a release meanwhile has counted it
     /// before asking whether a watch has to begin.
-    pub(in crate::hold) fn end_if(&self, place: &P, nothing_left: impl FnOnce() -> bool) -> bool {
+    pub(super) fn end_if(&self, place: &P, nothing_left: impl FnOnce() -> bool) -> bool {
         let mut places = self.places.lock();
         let ends = nothing_left();
         if ends {
