@@ -56,7 +56,6 @@ mod kind;
 mod lease;
 mod lock;
 pub mod metrics;
-mod mode;
 mod protocol;
 mod random;
 #[cfg(dlock_sim)]
@@ -76,10 +75,9 @@ pub use client::{Client, ClientBuilder, install, installed};
 pub use dlock_macros::distributed_lock;
 pub use error::{Error, ErrorKind, LossReason, TimeoutStep};
 pub use key::{LockKey, MAX_NAME_BYTES};
-pub use kind::LockKind;
+pub use kind::{LockKind, LockMode};
 pub use lease::{DEFAULT_LEASE, MAX_LEASE, MIN_LEASE};
 pub use lock::{FencedMutex, FencedMutexGuard, Mutex, MutexGuard, ReadGuard, RwLock, WriteGuard};
-pub use mode::LockMode;
 pub use protocol::{HoldInfo, LockInfo, WaiterInfo};
 pub use slot::Slot;
 pub use token::FencingToken;
@@ -131,6 +129,5 @@ pub mod __internals {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::attribute::{Grant, Holds, Loss, Report, Request, is_busy, name, on_busy};
-    pub use crate::kind::LockKind;
-    pub use crate::mode::LockMode;
+    pub use crate::kind::{LockKind, LockMode};
 }

@@ -16,7 +16,7 @@ mod on {
     use crate::clock::BootInstant;
     use crate::error::{Error, LossReason};
     use crate::key::LockKey;
-    use crate::mode::LockMode;
+    use crate::kind::LockMode;
     use crate::token::FencingToken;
 
     /// The span `acquire`: from the call to its end.
@@ -102,7 +102,7 @@ mod off {
 
     use crate::error::{Error, LossReason};
     use crate::key::LockKey;
-    use crate::mode::LockMode;
+    use crate::kind::LockMode;
     use crate::token::FencingToken;
 
     pub(crate) struct AcquireTrace;

@@ -6,8 +6,8 @@ use super::remote;
 use super::waiting::Wait;
 use crate::clock::{Instant, sleep_until, timeout_at};
 use crate::error::Error;
+use crate::kind::LockMode;
 use crate::metrics::Via;
-use crate::mode::LockMode;
 use crate::protocol::{Op, Reply};
 use crate::trace::AcquireTrace;
 

@@ -11,10 +11,9 @@ use crate::clock::Instant;
 use crate::error::{Error, ErrorKind};
 use crate::hold::Terms;
 use crate::key::LockKey;
-use crate::kind::LockKind;
+use crate::kind::{LockKind, LockMode};
 use crate::lease::{check_lease, check_min_hold};
 use crate::metrics::{self, LockMetrics};
-use crate::mode::LockMode;
 use crate::protocol::{HoldId, LockInfo, Op, Reply};
 
 /// One lock, and how it is to be held.

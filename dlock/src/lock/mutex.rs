@@ -8,8 +8,7 @@ use super::waiting::Wait;
 use super::{FencedMutexGuard, MutexGuard};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::kind::LockKind;
-use crate::mode::LockMode;
+use crate::kind::{LockKind, LockMode};
 use crate::protocol::LockInfo;
 
 macro_rules! mutex {

@@ -8,7 +8,7 @@ use super::waiting::Wait;
 use super::{ReadGuard, WriteGuard};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::LockInfo;
 
 /// A handle to a read/write lock. All clients that use the same name and prefix share the lock.

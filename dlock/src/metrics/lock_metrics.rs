@@ -8,8 +8,7 @@ use metrics::{Counter, Gauge, Histogram, SharedString, counter, gauge, histogram
 use super::names;
 use crate::clock::BootInstant;
 use crate::error::{Error, LossReason};
-use crate::kind::LockKind;
-use crate::mode::LockMode;
+use crate::kind::{LockKind, LockMode};
 
 /// A histogram that exists from its first value on: an exporter shows about twenty series of each.
 type LazyHistogram = LazyLock<Histogram, Box<dyn FnOnce() -> Histogram + Send>>;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{HoldId, Nonce};
+use crate::kind::LockMode;
 use crate::metrics::names::OPS;
-use crate::mode::LockMode;
 use crate::token::ServerToken;
 
 /// One operation. Each is one round trip, and sending it twice has the effect of once, however late the second

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::HoldId;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::token::{FencingToken, ServerToken};
 
 /// What a store answers.

@@ -70,6 +70,14 @@ pub(crate) mod atomic {
     pub(crate) struct AtomicU8(whole::AtomicU8);
 
     impl AtomicU8 {
+        pub(crate) fn new(value: u8) -> Self {
+            Self(whole::AtomicU8::new(value))
+        }
+
+        pub(crate) fn store(&self, value: u8, order: Ordering) {
+            self.0.store(value, order);
+        }
+
         pub(crate) fn load(&self, order: Ordering) -> u8 {
             self.0.load(order)
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::hold::Terms;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::token::FencingToken;
 
 /// One lock's line of tasks, and the hold they stand on or wait for. `H` is a hold, `W` whatever reaches a waiter.

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::{Entry, Gates, Turn};
 use crate::hold::models::{Sent, hold, key};
 use crate::hold::{Hold, Keeper, OnLoss};
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, Op};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::modelled::{check, fails};

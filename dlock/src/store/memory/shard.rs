@@ -178,7 +178,7 @@ mod tests {
 
     use super::{CROWDED, Post, Shard};
     use crate::key::LockKey;
-    use crate::mode::LockMode;
+    use crate::kind::LockMode;
     use crate::protocol::{HoldId, Op, Reply, Stray};
 
     const SECOND: u64 = 1_000_000;

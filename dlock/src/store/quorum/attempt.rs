@@ -14,7 +14,7 @@ use super::quorum::Quorum;
 use crate::clock::{BootInstant, Instant};
 use crate::error::Error;
 use crate::key::LockKey;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, Op, Reply};
 use crate::store::Answer;
 use crate::tasks;

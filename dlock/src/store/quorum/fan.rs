@@ -267,7 +267,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{merge, merge_certain};
-    use crate::mode::LockMode;
+    use crate::kind::LockMode;
     use crate::protocol::{HoldInfo, LockInfo};
     use crate::token::FencingToken;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::members::Members;
 use crate::clock::BootInstant;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, Op};
 use crate::random::HashMap;
 use crate::sync::Mutex;

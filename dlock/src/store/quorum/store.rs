@@ -14,7 +14,7 @@ use super::rounds::attempt;
 use crate::clock::{BootInstant, Instant, sleep, sleep_until};
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{ClientId, Extent, HoldId, LockInfo, Op, Reply, Stray};
 use crate::store::{Answer, ScriptLoad};
 

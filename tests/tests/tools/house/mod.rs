@@ -18,7 +18,7 @@ use self::{
 
 /// The longest file of `dlock/src`, and the longest that half of them may be.
 const LONGEST: usize = 500;
-const MEDIAN: usize = 150;
+const MEDIAN: usize = 175;
 /// The longest walk.
 const STEPS: usize = 10;
 /// How many words a newcomer has to learn.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Line;
 use super::world::{Event, Kind, Mistake, Task, TestHold, World, all_terms, terms};
 use crate::clock::BootInstant;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 
 /// How many states there are.
 fn explore(mistake: Mistake) -> usize {

@@ -7,7 +7,7 @@ use super::{Admitted, AsHold, Left, Line, Way};
 use crate::clock::BootInstant;
 use crate::hold::Terms;
 use crate::kind;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 
 const TASKS: usize = 3;
 

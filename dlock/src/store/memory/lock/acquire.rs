@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::hold::Hold;
 use super::line::{Ear, KEPT, Next, Post, Waiter};
 use super::state::{Lock, Moment, after};
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, PlaceTerms, Reply};
 use crate::token::ServerToken;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::state::{Lock, MEMORY, Moment, after};
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{Extent, HoldId, HoldInfo, LockInfo, Reply, Stray, WaiterInfo};
 use crate::token::{FencingToken, ServerToken};
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, Message, Nonce};
 
 /// How long a place is kept after its end, in µs: the server may have stood still, and its waiter be about to ask again.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::hold::Hold;
 use super::line::{Next, Post};
 use super::state::{Lock, Moment, after};
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, Message, Reply};
 use crate::token::ServerToken;
 

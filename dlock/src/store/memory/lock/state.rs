@@ -7,7 +7,7 @@ use super::acquire::Ask;
 use super::hold::Hold;
 use super::line::{Line, Post};
 use super::release::Slice;
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, Op, Reply, Stray, whole_millis};
 
 /// How long a lock is remembered beyond its latest deadline, rounded up.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldInfo, LockInfo, Op, Reply, WaiterInfo};
 use crate::token::{FencingToken, ServerToken};
 

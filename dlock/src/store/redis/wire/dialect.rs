@@ -6,8 +6,7 @@ use redis::{Cmd, RedisWrite};
 use super::arguments::{GRACE_MILLIS, Terms, argument, millis};
 use super::script::Script;
 use crate::key::LockKey;
-use crate::kind::LockKind;
-use crate::mode::LockMode;
+use crate::kind::{LockKind, LockMode};
 use crate::protocol::{Op, Stray, forget_after};
 
 pub(super) trait Dialect: Sync {

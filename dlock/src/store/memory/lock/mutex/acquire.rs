@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Mutex;
 use super::string::{Held, Value};
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{Extent, HoldId, Reply, Stray};
 use crate::store::memory::lock::acquire::Ask;
 use crate::store::memory::lock::line::Post;

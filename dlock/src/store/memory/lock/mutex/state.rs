@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::foreign::Moments;
 use super::string::{Held, Value};
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::{HoldId, HoldInfo, LockInfo, Message, Op, Reply, whole_millis};
 use crate::store::memory::lock::acquire::Ask;
 use crate::store::memory::lock::line::Post;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::mode::LockMode;
+use crate::kind::LockMode;
 use crate::protocol::HoldId;
 use crate::store::memory::lock::hold::Hold;
 use crate::store::memory::lock::state::{Moment, after};
