@@ -101,7 +101,7 @@ async fn a_wait_without_end_goes_on_if_a_script_was_unknown_and_its_text_is_not_
     forgetful.store(true, Ordering::SeqCst);
     proxy.delay(Direction::ToServer, scaled(RETRY * 5 / 4));
     let since = Instant::now();
-    let once = async || lock.write().await?.release().await;
+    let acquire = async || lock.write().await?.release().await;
     let answers_again = async {
         wait_until(scaled(RETRY * 3), "a request is given up", || async {
             since.elapsed() > scaled(RETRY * 9 / 8)
@@ -109,7 +109,7 @@ async fn a_wait_without_end_goes_on_if_a_script_was_unknown_and_its_text_is_not_
         .await;
         proxy.pass();
     };
-    let (one, other, ()) = tokio::join!(once(), once(), answers_again);
+    let (one, other, ()) = tokio::join!(acquire(), acquire(), answers_again);
     one.expect("the server answers");
     other.expect("the server answers other tasks");
 }
