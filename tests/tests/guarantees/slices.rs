@@ -162,6 +162,13 @@ fn polled<F: Future>(polls: &Polls, future: F) -> impl Future<Output = F::Output
     })
 }
 
+/// It stands still no longer.
+fn go_on(polls: &Polls) {
+    let mut left = polls.lock().expect("no panic");
+    left.0 = usize::MAX;
+    left.1.take().expect("it was woken").wake();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hold_that_was_removed_after_its_next_slice_had_begun_is_asked_for_again() {
     let server = RedisServer::start().await;
@@ -202,10 +209,7 @@ async fn a_hold_that_was_removed_after_its_next_slice_had_begun_is_asked_for_aga
         impostor.count("EVALSHA") > asked + 1
     })
     .await;
-    let mut left = polls.lock().expect("no panic");
-    left.0 = usize::MAX;
-    left.1.take().expect("it was woken").wake();
-    drop(left);
+    go_on(&polls);
 
     wait_until(lease, "it waits in line", || async {
         next.is_finished()
