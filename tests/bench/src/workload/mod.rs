@@ -9,6 +9,7 @@ pub(crate) mod growth;
 mod hot_key;
 mod latency;
 mod leak;
+mod linger;
 mod many;
 mod quorum;
 mod readers;
@@ -28,7 +29,7 @@ use crate::{measure::KeptApart, results::Results, server::Site, system::Kind};
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 23] = [
+pub(crate) const TITLES: [(&str, &str); 25] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -60,6 +61,14 @@ pub(crate) const TITLES: [(&str, &str); 23] = [
     (
         "w10-sums",
         "growth: what it takes in sum when many come or go",
+    ),
+    (
+        "w11",
+        "a key that one process uses again and again, with `linger`",
+    ),
+    (
+        "w12",
+        "a lock with `linger` that one process uses all the time: what another process waits; and two that alternate",
     ),
     (
         "w13",
@@ -134,12 +143,13 @@ impl Lab {
 }
 
 /// All workloads, as they are asked for.
-pub(crate) const NAMES: [&str; 14] = [
-    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w13", "quorum", "away",
+pub(crate) const NAMES: [&str; 16] = [
+    "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11", "w12", "w13",
+    "quorum", "away",
 ];
 
 /// The workloads that measure dlock's read/write lock and nothing else.
-const OWN: [&str; 6] = ["calls", "w7", "w8", "w9", "w10", "w13"];
+const OWN: [&str; 8] = ["calls", "w7", "w8", "w9", "w10", "w11", "w12", "w13"];
 
 /// Whether the options ask for this workload, by naming it or none.
 pub(crate) fn is_wanted(only: &[String], name: &str) -> bool {
@@ -166,6 +176,8 @@ pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
             "w8" => attribute::run(lab, results).await,
             "w9" => leak::run(lab, results).await,
             "w10" => growth::run(lab, results).await,
+            "w11" => linger::run(lab, results).await,
+            "w12" => linger::run_strangers(lab, results).await,
             "w13" => storm::run(lab, results).await,
             "quorum" => quorum::run(lab, results).await,
             "away" => quorum::run_away(lab, results).await,
