@@ -49,6 +49,15 @@ impl Handle {
         })
     }
 
+    /// Keeps a read/write lock for the next task, for so long after the last one. Not for those with an owner or a `min_hold`.
+    #[must_use]
+    pub fn linger(self, linger: Option<Nanos>) -> Self {
+        match (self, linger.map(Duration::from_nanos)) {
+            (Self::Rw(lock), Some(linger)) => Self::Rw(lock.linger(linger)),
+            (lock, _) => lock,
+        }
+    }
+
     /// Asks for the lock; nothing if it is not had in time.
     ///
     /// # Errors

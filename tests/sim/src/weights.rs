@@ -1,5 +1,6 @@
 //! How often what is drawn, but for the load, of which `dlock_load` says so. Fixed before any mutant was tried, and not tuned to them.
 
+use crate::engine::{MS, Nanos, SECOND};
 use crate::plan::{FaultClass, Mutexes, Theme};
 use crate::server::Flavour;
 
@@ -132,6 +133,14 @@ pub(crate) const RETRY_FOR: [(u32, u64); 3] = [(2, 1000), (3, 3000), (3, 10_000)
 
 /// So many of a thousand processes have locks that stay taken for a while after they were given back (`min_hold`).
 pub(crate) const MIN_HOLDS: u32 = 120;
+
+/// So many of a thousand processes keep no lock for their next task where others do (`linger`), and for how long those do: from,
+/// to before.
+pub(crate) const WITHOUT_LINGER: u32 = 250;
+pub(crate) const LINGERS: (Nanos, Nanos) = (5 * MS, 2 * SECOND);
+
+/// So many of a thousand seeds with `linger` have a process that uses a lock more often than servers name tokens.
+pub(crate) const BURSTS: u32 = 120;
 
 /// So many of a thousand that end well let those finish who hold something (`drain`).
 pub(crate) const DRAINS: u32 = 500;

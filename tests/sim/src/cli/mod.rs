@@ -22,7 +22,7 @@ Usage: dlock-sim [OPTIONS] --seeds FROM..TO | --seed N | --exhaustive | --case N
   --wire             shows what was sent, too
   --threads N        (default: the number of cores)
   --lock mutex|quorum|rw    what seeds are about (default: rw)
-  --profile any|storm|members|long  which trouble they are drawn for (default: any)
+  --profile any|storm|members|linger|long  which trouble they are drawn for (default: any)
 ";
 
 /// The run that the options ask for.

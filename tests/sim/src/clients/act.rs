@@ -27,6 +27,8 @@ pub(crate) async fn act(sim: &Rc<Sim>, who: Who, plan: &ProcessPlan, client: &Cl
     let Ok(lock) = Handle::new(client, named, op.owner, op.min_hold) else {
         return;
     };
+    let may_linger = op.owner.is_none() && op.min_hold.is_none();
+    let lock = lock.linger(plan.linger.filter(|_| may_linger));
     let asked = sim.engine.now();
     let asking = lock.ask(op.write, op.patience);
     let waiting = wait(sim, who, &op);

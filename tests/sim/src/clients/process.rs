@@ -39,6 +39,9 @@ pub(crate) fn start(sim: &Rc<Sim>, index: usize) {
     sim.engine.tell(Kind::Client, || {
         format!("p{} starts ({})", of.0, plan.number)
     });
+    if let Some(linger) = plan.linger {
+        sim.judges.lets_linger(of, linger);
+    }
     let worker = Worker::new(sim);
     if plan.foreign.is_some() {
         sim.judges.is_foreign(of);

@@ -32,6 +32,7 @@ pub(super) fn plan(tasks: &Tasks, apart: bool, fault: Option<(Nanos, Fault)>) ->
         ppm: 0,
         min_holds: false,
         fenced: false,
+        linger: None,
         foreign: None,
         tasks: home.iter().map(|number| task(*number)).collect(),
     };

@@ -111,7 +111,8 @@ impl Judges {
         self.was_had(now, belief.lock, belief.write, belief.of);
         let lost = guard.is_lost();
         belief.named = self
-            .named(engine, &belief, guard)
+            .named_for_lingering(engine, &belief, guard)
+            .or_else(|| self.named(engine, &belief, guard))
             .or_else(|| self.beliefs.borrow().passed_on(&belief, now))
             .unwrap_or(now << 8 | belief.task & 0xff);
         if guard.is_expired() && self.could_be_known(engine, &belief) {
@@ -135,7 +136,9 @@ impl Judges {
             overlap: None,
             missing: None,
         };
+        let (lock, of) = (held.belief.lock, held.belief.of);
         beliefs.held.insert(number, held);
+        self.uses_or_leaves(now, lock, of, 1);
         self.load.borrow_mut().granted();
         number
     }
@@ -233,6 +236,8 @@ impl Judges {
             return false;
         };
         self.was_had(engine.now(), belief.lock, belief.write, belief.of);
+        let users = self.holders_of(belief.lock, belief.of);
+        self.uses_or_leaves(engine.now(), belief.lock, belief.of, users);
         let Some(guard) = belief.guard.upgrade() else {
             return false;
         };

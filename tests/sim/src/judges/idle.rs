@@ -205,7 +205,10 @@ impl Judges {
                         .get(&(lock, node, of))
                         .filter(|spare| spare.has_one_of(&had.all));
                     let since = since.map_or(now, |spare| spare.since);
-                    if now > since + under_way {
+                    let lingers = self.lingering.borrow().linger(of);
+                    let used = self.traffic.borrow().used_last(lock, of);
+                    let kept = if lingers > 0 { used + lingers } else { 0 };
+                    if now > since.max(kept) + under_way {
                         let story = format!(
                             "lock {lock} still has {:?}, but only {users} know of it",
                             had.all

@@ -14,6 +14,7 @@ mod home;
 mod idle;
 mod leftovers;
 mod limits;
+mod lingering;
 mod marks;
 mod members;
 mod moments;
@@ -39,6 +40,7 @@ use self::gaps::Gaps;
 use self::home::Home;
 use self::idle::Idle;
 use self::limits::{Dead, Leases};
+use self::lingering::Lingering;
 use self::moments::Moments;
 use self::order::Order;
 use self::others::Others;
@@ -78,6 +80,7 @@ pub(crate) struct Judges {
     order: RefCell<Order>,
     waits: RefCell<Waits>,
     idle: RefCell<Idle>,
+    lingering: RefCell<Lingering>,
     traffic: RefCell<Traffic>,
     others: RefCell<Others>,
     moments: RefCell<Moments>,
@@ -115,6 +118,7 @@ impl Judges {
             order: RefCell::new(Order::new(locks, plan.setup.demands.keeps_order)),
             waits: RefCell::new(Waits::new(plan, locks)),
             idle: RefCell::new(Idle::new(plan)),
+            lingering: RefCell::new(Lingering::new(plan, Waits::new(plan, locks).hand_over)),
             traffic: RefCell::new(Traffic::new(locks)),
             others: RefCell::default(),
             moments: RefCell::new(Moments::new(locks)),

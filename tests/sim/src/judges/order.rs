@@ -256,6 +256,7 @@ impl Judges {
                 self.look_at_expiry(engine, lock, *node, record);
                 let mut traffic = self.traffic.borrow_mut();
                 traffic.note_record(engine.now(), lock, record);
+                self.see_lingering(engine.now(), lock, record);
             }
             let node = found.as_ref().map(|(node, _)| *node);
             let record = found.map(|(_, record)| record).unwrap_or_default();

@@ -62,7 +62,7 @@ pub(super) struct Waits {
     /// How long requests take.
     trip: Nanos,
     /// The time that a hand-over adds to a heartbeat, and that a mutex adds.
-    hand_over: Nanos,
+    pub(super) hand_over: Nanos,
     more: Nanos,
 }
 
@@ -100,6 +100,13 @@ impl Waits {
             trip,
             hand_over: HEARTBEAT / 50 + 20 * MS + 10 * trip + lost + busy(plan),
         }
+    }
+
+    /// How many of a process wait for a lock.
+    pub(super) fn waiters_of(&self, lock: usize, of: ProcId) -> usize {
+        let waiting = self.waiting.values();
+        let waiting = waiting.filter(|(_, one)| one.of == of && one.locks.contains(&lock));
+        waiting.count()
     }
 
     /// Since when a task waits for one of the locks: the first in the queue lets no other in before it looks.
@@ -173,10 +180,7 @@ impl Judges {
 
     /// How many of a process have a lock or wait for it.
     pub(super) fn users(&self, lock: usize, of: ProcId) -> usize {
-        let waits = self.waits.borrow();
-        let waiting = waits.waiting.values();
-        let waiting = waiting.filter(|(_, one)| one.of == of && one.locks.contains(&lock));
-        waiting.count() + self.holders_of(lock, of)
+        self.waits.borrow().waiters_of(lock, of) + self.holders_of(lock, of)
     }
 
     /// Whether a task of a running process waits for this lock alone.
@@ -218,12 +222,14 @@ impl Judges {
             }
             let (all, readers) = self.homes[lock].look(engine, |found| {
                 found.map_or((true, true), |(_, record)| {
+                    self.see_lingering(now, lock, &record);
                     (!record.is_held(), !record.is_wanted_to_write())
                 })
             });
             free.all = all.then(|| free.all.unwrap_or(now));
             free.readers = readers.then(|| free.readers.unwrap_or(now));
         }
+        self.look_at_lingering(engine, waits);
         for (begun, waiting) in waits.waiting.values() {
             if !engine.runs(waiting.of) {
                 continue;

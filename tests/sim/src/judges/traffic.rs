@@ -66,6 +66,13 @@ impl Traffic {
     }
 }
 
+impl Traffic {
+    /// When a process last had a lock or wanted it.
+    pub(super) fn used_last(&self, lock: usize, of: ProcId) -> Nanos {
+        self.used.get(&(lock, of)).copied().unwrap_or(0)
+    }
+}
+
 impl Judges {
     /// Whether a task had or wanted one of the locks since then, so that it was busy for a waiter.
     pub(super) fn was_busy(
@@ -93,6 +100,7 @@ impl Judges {
             return;
         }
         let last = self.traffic.borrow().used.get(&(lock, of)).copied();
+        let lingers = self.lingering.borrow().linger(of);
         let more = if self.is_quorum() {
             // A server that was frozen may answer late; what is to be made sure of then takes its time from there.
             2 * self.strays_for()
@@ -101,7 +109,7 @@ impl Judges {
         } else {
             0
         };
-        if last.is_none_or(|last| now > last + LAST_WORDS + more) {
+        if last.is_none_or(|last| now > last + LAST_WORDS + lingers + more) {
             let story = format!("p{} asks about lock {lock}, which it does not use", of.0);
             self.object("leftovers", now, story);
         }

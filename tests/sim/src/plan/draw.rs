@@ -71,6 +71,7 @@ fn processes(seed: u64) -> Vec<ProcessPlan> {
             max_hold: None,
             ppm: random.weighted(&weights::CLIENT_CLOCKS),
             min_holds: Random::of(seed, "min_hold", process).chance(weights::MIN_HOLDS),
+            linger: None,
             fenced: false,
             foreign: None,
             tasks,

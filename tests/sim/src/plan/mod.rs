@@ -3,6 +3,7 @@
 mod crowd;
 mod draw;
 mod fault;
+mod linger;
 mod long;
 mod mutexes;
 mod profile;
@@ -44,6 +45,8 @@ pub(crate) struct ProcessPlan {
     pub(crate) ppm: i32,
     /// Whether its locks may stay taken after they were given back.
     pub(crate) min_holds: bool,
+    /// For how long it keeps read/write locks for its next task.
+    pub(crate) linger: Option<u64>,
     /// Whether it asks for tokens of mutexes.
     pub(crate) fenced: bool,
     /// How it takes mutexes if it has no dlock.

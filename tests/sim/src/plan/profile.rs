@@ -13,13 +13,21 @@ pub enum Profile {
     Storm,
     /// Contenders that stay while one server of a quorum is slow, refuses, hangs or comes back late.
     Members,
+    /// Processes that keep read/write locks for their next tasks.
+    Linger,
     /// Leases of over a minute beside short ones, time limits, clocks that step by more than a lease, silent servers.
     Long,
 }
 
 impl Profile {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Any, Self::Storm, Self::Members, Self::Long];
+    pub const ALL: [Self; 5] = [
+        Self::Any,
+        Self::Storm,
+        Self::Members,
+        Self::Linger,
+        Self::Long,
+    ];
 
     /// As it is given on a command line.
     #[must_use]
@@ -28,6 +36,7 @@ impl Profile {
             Self::Any => "any",
             Self::Storm => "storm",
             Self::Members => "members",
+            Self::Linger => "linger",
             Self::Long => "long",
         }
     }
@@ -41,7 +50,7 @@ impl Profile {
     /// How many runs may be tried to make a plan of it smaller: those of many processes take long.
     pub(crate) fn runs_to_shrink(self) -> u32 {
         match self {
-            Self::Any | Self::Long => 600,
+            Self::Any | Self::Linger | Self::Long => 600,
             Self::Storm | Self::Members => 40,
         }
     }
@@ -53,6 +62,7 @@ impl Profile {
             Self::Any | Self::Long => true,
             Self::Storm => locks != LockKind::Quorum,
             Self::Members => locks == LockKind::Quorum,
+            Self::Linger => locks == LockKind::Rw,
         }
     }
 }
@@ -107,6 +117,7 @@ impl Plan {
             Profile::Any => {}
             Profile::Storm => self.storm(random),
             Profile::Members => self.stay(random),
+            Profile::Linger => self.let_linger(),
             Profile::Long => self.lengthen(random),
         }
     }
