@@ -20,6 +20,7 @@ async fn ship(
             .client(&db.locks)
             .lease(::core::time::Duration::new(30u64, 0u32))
             .max_hold(LIMIT)
+            .linger(::core::time::Duration::new(0u64, 500000000u32))
             .wait(::core::time::Duration::new(0u64, 250000000u32))
             .continue_when_lost();
         __dlock_request.acquire().await

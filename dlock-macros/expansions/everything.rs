@@ -3,6 +3,7 @@
     mode = mode,
     lease = "30s",
     max_hold = LIMIT,
+    linger = "500ms",
     wait = "250ms",
     on_lost = "continue",
     guard = lock,

@@ -14,6 +14,7 @@ pub(crate) struct Plan {
     pub(crate) lease: Option<Time>,
     pub(crate) max_hold: Option<Time>,
     pub(crate) min_hold: Option<Time>,
+    pub(crate) linger: Option<Time>,
     pub(crate) wait: Option<Wait>,
     pub(crate) on_lost: OnLost,
     /// What to return when the lock was not had in time: a value, or a closure of the error.

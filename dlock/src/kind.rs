@@ -65,6 +65,8 @@ pub(crate) struct Features {
     /// Whether a process may go on with its hold after a slice, as no other client waits (`yield`). Otherwise it releases, so
     /// that programs that poll find the lock free now and then.
     pub(crate) yields: bool,
+    /// Whether a process may keep its hold for its next task: other clients have to be able to ask for it.
+    pub(crate) lingers: bool,
     /// Whether a client remembers from answers in which slots other clients wait. It acquires by a plain command only where it
     /// knows that none does.
     pub(crate) remembers_waiters: bool,
@@ -77,6 +79,7 @@ const RW: Features = Features {
     own_braces: "",
     is_string: false,
     yields: true,
+    lingers: true,
     remembers_waiters: false,
 };
 
@@ -88,6 +91,7 @@ const MUTEX: Features = Features {
     own_braces: ":",
     is_string: true,
     yields: false,
+    lingers: false,
     remembers_waiters: true,
 };
 

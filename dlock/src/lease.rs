@@ -11,6 +11,11 @@ pub const MIN_LEASE: Duration = Duration::from_millis(200);
 /// The longest lease; holds that last longer are renewed.
 pub const MAX_LEASE: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The longest time for which a process keeps a lock that no task uses.
+pub const MAX_LINGER: Duration = Duration::from_secs(60);
+/// The longest lease of a hold that may linger: for so long a process that ends without giving it back keeps others out.
+pub(crate) const LINGERING_LEASE: Duration = Duration::from_secs(2);
+
 /// How long before the server a holder takes its lease for over: covers clocks that run at
 /// different speeds (1 %, the allowance of the Redlock paper, and 2 ms for their resolution).
 pub(crate) fn margin(lease: Duration) -> Duration {
@@ -41,6 +46,33 @@ pub(crate) fn check_lease(lease: Duration, max_hold: Option<Duration>) -> Result
                 Written(max_hold),
                 Written(lease)
             ),
+        ));
+    }
+    Ok(())
+}
+
+/// Checks for how long a process keeps a lock that no task uses.
+pub(crate) fn check_linger(
+    linger: Option<Duration>,
+    min_hold: Option<Duration>,
+) -> Result<(), Error> {
+    let Some(linger) = linger.filter(|linger| !linger.is_zero()) else {
+        return Ok(());
+    };
+    if linger > MAX_LINGER {
+        return Err(Error::new(
+            ErrorKind::InvalidConfig,
+            format!(
+                "a linger of {} is out of range; choose up to {}",
+                Written(linger),
+                Written(MAX_LINGER)
+            ),
+        ));
+    }
+    if min_hold.is_some_and(|min_hold| !min_hold.is_zero()) {
+        return Err(Error::new(
+            ErrorKind::InvalidConfig,
+            "`min_hold` gives each task a hold of its own, so that none can `linger` for the next task; omit one of the two",
         ));
     }
     Ok(())

@@ -76,7 +76,7 @@ pub use dlock_macros::distributed_lock;
 pub use error::{Error, ErrorKind, LossReason, TimeoutStep};
 pub use key::{LockKey, MAX_NAME_BYTES};
 pub use kind::{LockKind, LockMode};
-pub use lease::{DEFAULT_LEASE, MAX_LEASE, MIN_LEASE};
+pub use lease::{DEFAULT_LEASE, MAX_LEASE, MAX_LINGER, MIN_LEASE};
 pub use lock::{FencedMutex, FencedMutexGuard, Mutex, MutexGuard, ReadGuard, RwLock, WriteGuard};
 pub use protocol::{HoldInfo, LockInfo, WaiterInfo};
 pub use slot::Slot;
@@ -90,7 +90,7 @@ pub mod __internals {
     pub use crate::duration::parse as parse_duration;
     pub use crate::error::plain;
     pub use crate::protocol::{
-        ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray,
+        ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Spent, Stray,
     };
     pub use crate::store::{
         Answer, Counter, Endpoint, Keys, Listener, MemoryStore, Origin, Password, Pem, Post,

@@ -54,7 +54,7 @@ impl fmt::Display for ServerToken {
 /// the largest it has seen: then even a holder that was paused beyond its lease can do no harm.
 /// The server's part is its time in microseconds, or one more than the last token, whichever is larger. The token is 2048 times that
 /// part, plus one for each hand-over inside the process. So it is smaller than the server's next token, and no other server grants a
-/// token in between.
+/// token in between. With [`linger`](crate::RwLock::linger) a process counts on, for as far as the server's time has room by then.
 /// It fits a signed 64-bit integer (SQL `BIGINT`) until the year 2112, but not the 53 bits of a JavaScript number.
 /// Readers that share one hold share its token.
 ///

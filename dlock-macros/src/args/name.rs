@@ -38,6 +38,7 @@ names! {
     Lease "lease" "lease = \"30s\"",
     MaxHold "max_hold" "max_hold = \"5m\"",
     MinHold "min_hold" "min_hold = \"10s\"",
+    Linger "linger" "linger = \"500ms\"",
     Wait "wait" "wait = \"5s\"",
     OnLost "on_lost" "on_lost = \"cancel\"",
     OnBusy "on_busy" "on_busy = Ok(())",

@@ -18,6 +18,7 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
         lease,
         max_hold,
         min_hold,
+        linger,
         wait,
         on_lost,
         client,
@@ -47,6 +48,10 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
         .as_ref()
         .map(time)
         .map(|min_hold| quote!(.min_hold(#min_hold)));
+    let linger = linger
+        .as_ref()
+        .map(time)
+        .map(|linger| quote!(.linger(#linger)));
     let wait = wait.as_ref().map(|wait| match wait {
         Wait::None => quote!(.try_once()),
         Wait::Forever => quote!(.wait_forever()),
@@ -57,7 +62,7 @@ pub(super) fn request(plan: &Plan, private: &TokenStream, function: &Function) -
     });
     let on_lost = (*on_lost == OnLost::Continue).then(|| quote!(.continue_when_lost()));
     let request = named(plan, &mode, private, function);
-    quote!(#private::Request::#request #kind #client #lease #max_hold #min_hold #wait #on_lost)
+    quote!(#private::Request::#request #kind #client #lease #max_hold #min_hold #linger #wait #on_lost)
 }
 
 /// The function of `Request` that takes what is locked, and its arguments.

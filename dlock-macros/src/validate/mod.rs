@@ -32,6 +32,7 @@ pub(crate) fn validate(
     let min_hold = scope.min_hold(max_hold.as_ref(), faults);
     let lock = scope.lock(faults);
     let mode = scope.mode(lock, faults);
+    let linger = scope.linger(lock, min_hold.as_ref(), faults);
     let wait = scope.wait(faults);
     let on_lost = scope.on_lost(shape.as_ref(), faults);
     let on_busy = scope.on_busy(faults);
@@ -45,6 +46,7 @@ pub(crate) fn validate(
         lease,
         max_hold,
         min_hold,
+        linger,
         wait,
         on_lost,
         on_busy,

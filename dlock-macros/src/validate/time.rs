@@ -1,4 +1,4 @@
-//! `lease`, `max_hold`, `min_hold` and `wait`.
+//! `lease`, `max_hold`, `min_hold`, `linger` and `wait`.
 
 use std::time::Duration;
 
@@ -8,11 +8,13 @@ use super::Scope;
 use crate::args::{Arg, Name};
 use crate::diagnostics::Diagnostics;
 use crate::duration;
-use crate::plan::{Time, Wait};
+use crate::plan::{Lock, Time, Wait};
 
 /// The limits of a lease: `MIN_LEASE` and `MAX_LEASE` of the library.
 const SHORTEST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// `MAX_LINGER` of the library.
+const LONGEST_LINGER: Duration = Duration::from_secs(60);
 
 impl Scope<'_> {
     pub(super) fn lease(&self, faults: &mut Diagnostics) -> Option<Time> {
@@ -82,6 +84,40 @@ impl Scope<'_> {
             _ => {}
         }
         Some(min_hold)
+    }
+
+    /// For a lock of this kind, if that is known.
+    pub(super) fn linger(
+        &self,
+        lock: Option<Lock>,
+        min_hold: Option<&Time>,
+        faults: &mut Diagnostics,
+    ) -> Option<Time> {
+        let arg = self.args.get(Name::Linger)?;
+        if lock.is_some_and(|lock| lock != Lock::Rw) {
+            faults.at(
+                &arg.value,
+                "a mutex cannot linger, as programs in other languages could not ask for it; leave `linger` out, or \
+                 write `lock = \"rw\"`",
+            );
+        }
+        let linger = faults.keep(time(arg))?;
+        if matches!(linger, Time::Literal(linger) if linger > LONGEST_LINGER) {
+            faults.at(
+                &arg.value,
+                "`linger` is longer than 60s; choose a shorter one: it begins anew with each call that uses the lock",
+            );
+        }
+        // Zero switches either of them off.
+        let is_on = |time: &Time| !matches!(time, Time::Literal(Duration::ZERO));
+        if is_on(&linger) && min_hold.is_some_and(is_on) {
+            faults.at(
+                &arg.value,
+                "`min_hold` gives each call a hold of its own, so none can `linger` for the next call; leave one of the \
+                 two out",
+            );
+        }
+        Some(linger)
     }
 
     pub(super) fn wait(&self, faults: &mut Diagnostics) -> Option<Wait> {

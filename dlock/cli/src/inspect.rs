@@ -142,7 +142,7 @@ fn text(name: &str, is_mutex: bool, info: &LockInfo) -> String {
         for hold in &info.holders {
             lines.push(vec![
                 who::holder(hold),
-                hold.mode.to_string(),
+                who::mode(hold),
                 who::time(hold.held_for),
                 short(hold.remaining),
                 who::token(hold),

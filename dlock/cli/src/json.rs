@@ -19,6 +19,7 @@ pub(crate) fn lock(key: &str, kind: LockKind, info: &LockInfo) -> Value {
                 "lease_left_ms": millis(hold.remaining),
                 "token": hold.token.map(token),
                 "owner": hold.owner,
+                "may_linger": hold.may_linger(),
             })
         })
         .collect();

@@ -21,6 +21,15 @@ pub(crate) fn holder(hold: &HoldInfo) -> String {
     owner.map_or_else(|| name(&hold.id), |owner| plain(owner).into_owned())
 }
 
+/// How it is held, and whether the client may keep it although none of its tasks uses it.
+pub(crate) fn mode(hold: &HoldInfo) -> String {
+    if hold.may_linger() {
+        format!("{}, may linger", hold.mode)
+    } else {
+        hold.mode.to_string()
+    }
+}
+
 /// The hold that has lasted longest.
 pub(crate) fn longest(info: &LockInfo) -> Option<&HoldInfo> {
     info.holders.iter().max_by_key(|hold| hold.held_for)

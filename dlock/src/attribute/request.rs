@@ -157,6 +157,7 @@ impl<N> Request<N> {
                 lease: None,
                 max_hold: None,
                 min_hold: None,
+                linger: None,
                 wait: Wait::Forever,
                 cancel: true,
             },
@@ -197,6 +198,12 @@ impl<N> Request<N> {
     /// `min_hold = ..`
     pub fn min_hold(mut self, min_hold: Duration) -> Self {
         self.wanted.min_hold = Some(min_hold);
+        self
+    }
+
+    /// `linger = ..`
+    pub fn linger(mut self, linger: Duration) -> Self {
+        self.wanted.linger = Some(linger);
         self
     }
 

@@ -18,6 +18,7 @@ pub(super) struct Wanted {
     pub(super) lease: Option<Duration>,
     pub(super) max_hold: Option<Duration>,
     pub(super) min_hold: Option<Duration>,
+    pub(super) linger: Option<Duration>,
     pub(super) wait: Wait,
     pub(super) cancel: bool,
 }
@@ -38,6 +39,9 @@ impl Wanted {
         }
         if let Some(min_hold) = self.min_hold {
             lock = lock.min_hold(min_hold);
+        }
+        if let Some(linger) = self.linger {
+            lock = lock.linger(linger);
         }
         Ok(lock)
     }

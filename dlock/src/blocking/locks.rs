@@ -90,6 +90,13 @@ handle! {
 }
 
 impl RwLock {
+    /// See [`RwLock::linger`](crate::RwLock::linger).
+    #[must_use]
+    pub fn linger(mut self, linger: Duration) -> Self {
+        self.lock = self.lock.linger(linger);
+        self
+    }
+
     /// See [`RwLock::owner`](crate::RwLock::owner).
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@ use super::handle::Inner;
 use super::home::name_and_pid;
 use crate::error::{Error, ErrorKind, Written};
 use crate::key::check_prefix;
-use crate::lease::{DEFAULT_LEASE, check_lease};
+use crate::lease::{DEFAULT_LEASE, check_lease, check_linger};
 use crate::protocol::ClientId;
 use crate::store::{Pem, Store, Timeouts, Trust};
 use crate::{metrics, tasks};
@@ -107,6 +107,13 @@ impl ClientBuilder {
     /// client renews after a third of it.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.config.lease = lease;
+        self
+    }
+
+    /// How long this process keeps a read/write lock after its last task has released it, for its next task; see
+    /// [`RwLock::linger`](crate::RwLock::linger). At most 60 s. Default: not at all.
+    pub fn linger(mut self, linger: Duration) -> Self {
+        self.config.linger = Some(linger);
         self
     }
 
@@ -216,6 +223,9 @@ impl ClientBuilder {
             ));
         }
         self.config.check()?;
+        if self.quorum.is_some() && self.config.linger.is_some() {
+            return Err(Error::no_linger_in_quorum());
+        }
         tasks::start().map_err(|error| Error::no_thread(&error))?;
         let name = self.name.unwrap_or_else(name_and_pid);
         let id = ClientId::new(&name);
@@ -283,6 +293,7 @@ pub(crate) struct Config {
     pub(super) prefix: String,
     pub(super) lease: Duration,
     pub(super) max_hold: Option<Duration>,
+    pub(super) linger: Option<Duration>,
     pub(super) timeouts: Timeouts,
     pub(super) trust: Trust,
 }
@@ -293,6 +304,7 @@ impl Default for Config {
             prefix: "dlock".into(),
             lease: DEFAULT_LEASE,
             max_hold: None,
+            linger: None,
             timeouts: Timeouts {
                 retry_for: Duration::from_secs(10),
                 connect: Duration::from_millis(500),
@@ -307,6 +319,7 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), Error> {
         check_prefix(&self.prefix)?;
         check_lease(self.lease, self.max_hold)?;
+        check_linger(self.linger, None)?;
         let Timeouts {
             retry_for,
             connect,

@@ -14,6 +14,7 @@ const PREFIX: &str = "DLOCK_PREFIX";
 const CLIENT_NAME: &str = "DLOCK_CLIENT_NAME";
 const LEASE: &str = "DLOCK_LEASE";
 const MAX_HOLD: &str = "DLOCK_MAX_HOLD";
+const LINGER: &str = "DLOCK_LINGER";
 const RETRY_FOR: &str = "DLOCK_RETRY_FOR";
 const CONNECT_TIMEOUT: &str = "DLOCK_CONNECT_TIMEOUT";
 const RESPONSE_TIMEOUT: &str = "DLOCK_RESPONSE_TIMEOUT";
@@ -37,6 +38,7 @@ impl ClientBuilder {
     /// | `DLOCK_CLIENT_NAME` | [`client_name`](Self::client_name) | `orders-7` |
     /// | `DLOCK_LEASE` | [`lease`](Self::lease) | `30s` |
     /// | `DLOCK_MAX_HOLD` | [`max_hold`](Self::max_hold) | `10m` |
+    /// | `DLOCK_LINGER` | [`linger`](Self::linger) | `500ms` |
     /// | `DLOCK_RETRY_FOR` | [`retry_for`](Self::retry_for) | `10s` |
     /// | `DLOCK_CONNECT_TIMEOUT` | [`connect_timeout`](Self::connect_timeout) | `500ms` |
     /// | `DLOCK_RESPONSE_TIMEOUT` | [`response_timeout`](Self::response_timeout) | `1s` |
@@ -80,12 +82,14 @@ impl ClientBuilder {
             prefix,
             lease,
             max_hold,
+            linger,
             timeouts,
             trust,
         } = &mut self.config;
         set(prefix, variables.text(PREFIX)?);
         set(lease, variables.duration(LEASE)?);
         *max_hold = variables.duration(MAX_HOLD)?.or(*max_hold);
+        *linger = variables.duration(LINGER)?.or(*linger);
         set(&mut timeouts.retry_for, variables.duration(RETRY_FOR)?);
         set(&mut timeouts.connect, variables.duration(CONNECT_TIMEOUT)?);
         set(
@@ -211,6 +215,7 @@ mod tests {
             ("DLOCK_CLIENT_NAME", "orders-7"),
             ("DLOCK_LEASE", "1500ms"),
             ("DLOCK_MAX_HOLD", "2h"),
+            ("DLOCK_LINGER", "400ms"),
             ("DLOCK_RETRY_FOR", "20s"),
             ("DLOCK_CONNECT_TIMEOUT", "250ms"),
             ("DLOCK_RESPONSE_TIMEOUT", "2s"),
@@ -225,6 +230,7 @@ mod tests {
             .client_name("orders-7")
             .lease(Duration::from_millis(1500))
             .max_hold(Duration::from_hours(2))
+            .linger(Duration::from_millis(400))
             .retry_for(Duration::from_secs(20))
             .connect_timeout(Duration::from_millis(250))
             .response_timeout(Duration::from_secs(2))

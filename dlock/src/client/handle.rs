@@ -108,7 +108,8 @@ impl Client {
             kind => LockKey::mutex(kind, &config.prefix, name)?,
         };
         let settings = Settings::new(config.lease, config.max_hold);
-        Ok(Handle::new(Arc::clone(&self.inner.locks), key, settings))
+        let handle = Handle::new(Arc::clone(&self.inner.locks), key, settings);
+        Ok(handle.client_linger(config.linger))
     }
 
     /// Drains the client at the end of a service: it grants no new locks (also to waiters, and inside functions that hold a lock), lets

@@ -209,6 +209,13 @@ impl Error {
         )
     }
 
+    pub(crate) fn no_linger_in_quorum() -> Self {
+        Self::new(
+            ErrorKind::InvalidConfig,
+            "servers of a quorum send no messages, so that no client could ask for a lock that lingers; leave `linger` out",
+        )
+    }
+
     pub(crate) fn unexpected_reply(name: &str) -> Self {
         Self::new(
             ErrorKind::Server,

@@ -7,12 +7,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::deadline::{Deadline, Fate, Start};
+use super::lingering::Lingering;
 use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::kind::{LockKind, LockMode};
 use crate::metrics::LockMetrics;
-use crate::protocol::{HoldId, Stray};
+use crate::protocol::{HoldId, Spent, Stray};
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
 use crate::{random, trace};
@@ -55,6 +56,8 @@ pub(crate) struct Hold {
     /// Boot clock, ns: when the hold has been renewed for long enough.
     give_up_at: AtomicU64,
     tokens: Tokens,
+    /// What only a hold has that its process may keep for its next task.
+    lingering: Option<Box<Lingering>>,
     fate: Fate,
     lost: Notify,
     yielding: AtomicU8,
@@ -85,6 +88,8 @@ impl Hold {
             longest: u32::try_from((granted.longest + ALMOST_A_MS).as_millis()).unwrap_or(u32::MAX),
             give_up_at: AtomicU64::new(u64::MAX),
             tokens: Tokens::new(granted.token),
+            lingering: (terms.linger.is_some())
+                .then(|| Lingering::new(granted.token, BootInstant::now()).into()),
             fate: Fate::default(),
             lost: Notify::new(),
             yielding: AtomicU8::new(NOT_YIELDING),
@@ -95,6 +100,24 @@ impl Hold {
         };
         hold.restart_max_hold(hold.granted_at);
         hold
+    }
+
+    /// No task uses it for now: `max_hold` does not count, and an end is no loss.
+    pub(crate) fn begin_to_linger(&self) {
+        self.give_up_at.store(u64::MAX, Ordering::Release);
+        if let Some(lingering) = &self.lingering {
+            lingering.set_idle(true);
+        }
+    }
+
+    /// A task uses it again.
+    pub(crate) fn end_to_linger(&self) {
+        if let Some(lingering) = &self.lingering {
+            lingering.set_idle(false);
+        }
+        if self.terms.max_hold.is_some() {
+            self.restart_max_hold(BootInstant::now());
+        }
     }
 
     /// Counts `max_hold` from here: a new user has taken over.
@@ -150,12 +173,31 @@ impl Hold {
 
     /// The last token that the server named.
     pub(crate) fn named_token(&self) -> ServerToken {
-        self.tokens.named()
+        match &self.lingering {
+            Some(lingering) => lingering.named(),
+            None => self.tokens.named(),
+        }
     }
 
     /// A fresh token from the server.
     pub(crate) fn raise_token(&self, named: ServerToken) {
         self.tokens.raise(named);
+        if let Some(lingering) = &self.lingering {
+            lingering.raise(named, BootInstant::now());
+        }
+    }
+
+    /// Which tokens were used under it.
+    pub(crate) fn spent(&self) -> Spent {
+        match &self.lingering {
+            Some(lingering) => lingering.spent(self.last_token()),
+            None => Spent::Named,
+        }
+    }
+
+    /// What there is to know of it if its process may keep it for its next task.
+    pub(crate) fn lingering(&self) -> Option<&Lingering> {
+        self.lingering.as_deref()
     }
 
     /// Whether a copy of the acquire may still be on its way.
@@ -199,7 +241,13 @@ impl Hold {
 
     /// Whether it is worth joining or passing on.
     pub(crate) fn is_healthy(&self, now: BootInstant) -> bool {
-        self.is_live() && self.deadline.is_ample(now, self.terms.lease)
+        self.is_live() && self.deadline.is_ample(now, self.terms.lease) && self.has_token(now)
+    }
+
+    /// Whether there is a token for one more task.
+    fn has_token(&self, now: BootInstant) -> bool {
+        let has_token = |lingering: &Lingering| lingering.has_token_behind(self.last_token(), now);
+        self.lingering().is_none_or(has_token)
     }
 
     /// When to renew: after a third of the lease, less up to a fifth of that, so that holds
@@ -231,17 +279,31 @@ impl Hold {
     /// Ends a live hold as lost, once and for all; whether it was live.
     pub(super) fn lose(&self, reason: LossReason) -> bool {
         let was_live = self.fate.lose(reason);
-        if was_live {
+        // A hold that no task uses is no loss to any.
+        let idle = self.lingering().is_some_and(Lingering::is_idle);
+        if was_live && !idle {
             self.metrics.lost(reason);
             trace::lost(&self.key, self.terms.mode, self.last_token(), reason);
+        }
+        if was_live {
             self.lost.notify_waiters();
+            self.tell_watch();
         }
         was_live
     }
 
     /// Ends a live hold as released; whether it was live.
     pub(super) fn finish(&self) -> bool {
-        self.fate.finish()
+        let was_live = self.fate.finish();
+        self.tell_watch();
+        was_live
+    }
+
+    /// The task that watches a hold that may linger ends with it.
+    fn tell_watch(&self) {
+        if let Some(lingering) = &self.lingering {
+            lingering.changed.notify_one();
+        }
     }
 
     pub(crate) fn is_live(&self) -> bool {
@@ -314,6 +376,8 @@ pub(crate) struct Terms {
     pub(crate) max_hold: Option<Duration>,
     /// How long the lock stays held, although its holder may be done.
     pub(crate) min_hold: Option<Duration>,
+    /// How long the process keeps the hold after its last task.
+    pub(crate) linger: Option<Duration>,
 }
 
 impl Terms {

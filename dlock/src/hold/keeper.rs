@@ -11,7 +11,7 @@ use crate::clock::{BootInstant, Instant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::protocol::{HoldId, Reply, Stray};
-use crate::store::{Answer, Store, Timeouts};
+use crate::store::{Answer, Listening, Store, Timeouts};
 
 /// How often a task looks that waits for the last hold to end.
 const LOOK: Duration = Duration::from_millis(5);
@@ -91,6 +91,17 @@ impl Keeper {
         self.releases.see_off();
     }
 
+    /// Ends holds that no task uses, and gives them back in the background.
+    pub(crate) fn give_all_back(&self, holds: &[Arc<Hold>]) {
+        for hold in holds {
+            self.end(hold);
+            self.releases.release(hold);
+        }
+        if !holds.is_empty() {
+            self.releases.see_off();
+        }
+    }
+
     /// Ends the hold of any client on the server; whether there was one.
     pub(crate) async fn force_release(
         &self,
@@ -104,6 +115,17 @@ impl Keeper {
             answer if answer.reply == Reply::Gone => Ok(answer.resent),
             _ => Err(Error::unexpected_reply(key.name())),
         }
+    }
+
+    /// Listens for messages to a hold that its process may keep: others want the lock. Takes for as long as `patience` at most.
+    pub(crate) async fn listen(&self, hold: &Hold, patience: Duration) -> Listening {
+        let until = Instant::now() + patience;
+        self.store.listen(&hold.key, &hold.id, until).await
+    }
+
+    /// Renews a hold soon, which tells whether others want the lock.
+    pub(crate) fn hasten(&self, hold: &Arc<Hold>) {
+        self.renewals.hasten(hold);
     }
 
     /// Until when what is asked now is tried.

@@ -9,6 +9,7 @@ mod farewell;
 )]
 mod hold;
 mod keeper;
+mod lingering;
 #[cfg(test)]
 pub(crate) mod models;
 mod release;

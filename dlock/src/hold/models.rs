@@ -38,6 +38,7 @@ pub(crate) fn hold(n: u64, mode: LockMode) -> Arc<Hold> {
         mode,
         lease: LEASE,
         max_hold: None,
+        linger: None,
         min_hold: None,
     };
     let granted = Granted {

@@ -86,6 +86,18 @@ impl Renewals {
         self.queue.lock().take(hold);
     }
 
+    /// Renews a hold now, unless it has ended.
+    pub(super) fn hasten(&self, hold: &Arc<Hold>) {
+        let mut queue = self.queue.lock();
+        // Seen under the mutex: what ends later is taken out again.
+        if self.stopped.load(Ordering::Relaxed) || !hold.is_live() {
+            return;
+        }
+        queue.put(Arc::clone(hold), BootInstant::now());
+        drop(queue);
+        self.changed.notify_one();
+    }
+
     /// Looks at a hold again at `due`, unless it has ended meanwhile.
     fn again(&self, hold: Arc<Hold>, due: BootInstant) {
         let mut queue = self.queue.lock();
@@ -367,7 +379,10 @@ async fn renew_some(
 /// until the deadline.
 fn settle(renewals: &Renewals, hold: &Arc<Hold>, answer: Result<Answer, Error>) {
     match answer {
-        Ok(answer) if answer.reply == Reply::Done => {
+        Ok(answer) if matches!(answer.reply, Reply::Done | Reply::Wanted) => {
+            if let (Reply::Wanted, Some(lingering)) = (&answer.reply, hold.lingering()) {
+                lingering.want();
+            }
             let (deadline, provisional) = (hold.deadline(), hold.is_provisional());
             if hold.extend(answer.sent_at) {
                 hold.metrics.renewal("renewed");

@@ -6,6 +6,7 @@ use super::remote;
 use super::waiting::Wait;
 use crate::clock::{Instant, sleep_until, timeout_at};
 use crate::error::Error;
+use crate::hold::Terms;
 use crate::kind::LockMode;
 use crate::metrics::Via;
 use crate::protocol::{Op, Reply};
@@ -68,13 +69,22 @@ async fn take_hold(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<S
 
 async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     lock.settings.check()?;
+    if lock.settings.lingers().is_some() && !lock.commons.store.sends_messages() {
+        return Err(Error::no_linger_in_quorum());
+    }
     lock.commons.check_open()?;
     if lock.settings.owner.is_some() {
         // Re-entry is for the server to judge, so explicit owners do not share.
         return alone(lock, mode, wait).await;
     }
-    let terms = lock.settings.terms(lock.key.kind(), mode);
     let gates = &lock.commons.gates;
+    let terms = lock.settings.terms(lock.key.kind(), mode);
+    let terms = match terms.linger {
+        Some(_) if !(gates.may_linger(&lock.key) && lock.commons.store.tells_holders()) => {
+            lock.settings.alone(terms)
+        }
+        _ => terms,
+    };
     let entry = gates.enter(&lock.key, terms, wait.may_wait());
     let contended = !matches!(entry, Entry::Turn(_));
     let turn = match entry {
@@ -99,15 +109,17 @@ async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<
             Ok(Some(share))
         }
         Turn::Granted(share) => Ok(Some(share)),
-        Turn::Lead(lead) => ask(lock, lead, mode, wait, contended).await,
+        Turn::Lead(lead) => ask(lock, lead, terms, wait, contended).await,
         Turn::Failed(error) => Err(error),
     }
 }
 
 /// Asks the server past the gate, for a hold that is not shared.
 async fn alone(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
-    let hold = remote::acquire(lock, mode, wait, false, None).await?;
-    Ok(hold.map(|hold| Share::whole(&lock.commons.gates, hold)))
+    let terms = lock.settings.terms(lock.key.kind(), mode);
+    let terms = lock.settings.alone(terms);
+    let acquired = remote::acquire(lock, terms, wait, false, None).await?;
+    Ok(acquired.map(|acquired| Share::whole(&lock.commons.gates, acquired.hold)))
 }
 
 /// Waits in the local line. When the client is closed, the gate itself tells all tasks in it.
@@ -132,17 +144,19 @@ async fn wait_for_turn(mut place: Place, wait: Wait) -> Result<Turn, Error> {
 async fn ask(
     lock: &Handle,
     mut lead: Lead,
-    mode: LockMode,
+    terms: Terms,
     wait: Wait,
     contended: bool,
 ) -> Result<Option<Share>, Error> {
     if let Some(share) = lead.take_share() {
-        if !lock.key.kind().features().yields {
+        let other_terms = share.hold().terms != terms;
+        if other_terms || !lock.key.kind().features().yields {
             // Polling clients look at the mutex now and then, and shall find it free. A release that is late goes on in
             // the background.
             let until = wait.cap(Instant::now() + lock.commons.timeouts.response);
             let _ = timeout_at(until, share.release()).await;
-            if let Some(pause) = lock.commons.store.aside(&lock.key, lead.had_for()) {
+            if !other_terms && let Some(pause) = lock.commons.store.aside(&lock.key, lead.had_for())
+            {
                 lead.steps_aside();
                 sleep_until(wait.cap(Instant::now() + pause)).await;
             }
@@ -152,8 +166,8 @@ async fn ask(
             return Ok(Some(share));
         }
     }
-    match remote::acquire(lock, mode, wait, contended, Some(&lead)).await {
-        Ok(Some(hold)) => Ok(Some(lead.hold_granted(hold))),
+    match remote::acquire(lock, terms, wait, contended, Some(&lead)).await {
+        Ok(Some(acquired)) => Ok(Some(lead.hold_granted(acquired))),
         Ok(None) => Ok(None),
         Err(error) => {
             // Other waiters have their own timeout and lease, but the same servers.
@@ -182,6 +196,7 @@ async fn another_slice(lock: &Handle, mut share: Share, wait: Wait) -> Option<Sh
         lease: hold.terms.lease,
         seen,
         stray: hold.stray(),
+        spent: hold.spent(),
     };
     let deadline = || wait.cap(Instant::now() + lock.commons.timeouts.response);
     // On any doubt the share is dropped here, which gives the hold back.

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hold::Terms;
 use crate::key::LockKey;
 use crate::kind::{LockKind, LockMode};
-use crate::lease::{check_lease, check_min_hold};
+use crate::lease::{LINGERING_LEASE, check_lease, check_linger, check_min_hold};
 use crate::metrics::{self, LockMetrics};
 use crate::protocol::{HoldId, LockInfo, Op, Reply};
 
@@ -63,6 +63,17 @@ impl Handle {
 
     pub(crate) fn min_hold(mut self, min_hold: Duration) -> Self {
         self.settings.min_hold = Some(min_hold);
+        self
+    }
+
+    pub(crate) fn linger(mut self, linger: Duration) -> Self {
+        self.settings.linger = Some(linger);
+        self
+    }
+
+    /// What the client's handles do unless they are told otherwise.
+    pub(crate) fn client_linger(mut self, linger: Option<Duration>) -> Self {
+        self.settings.client_linger = linger;
         self
     }
 
@@ -126,6 +137,8 @@ pub(crate) struct Settings {
     pub(super) lease: Duration,
     pub(super) max_hold: Option<Duration>,
     pub(super) min_hold: Option<Duration>,
+    pub(super) linger: Option<Duration>,
+    pub(super) client_linger: Option<Duration>,
     pub(super) label: SharedString,
     pub(super) owner: Option<Arc<str>>,
 }
@@ -136,24 +149,53 @@ impl Settings {
             lease,
             max_hold,
             min_hold: None,
+            linger: None,
+            client_linger: None,
             label: SharedString::const_str("unnamed"),
             owner: None,
         }
     }
 
     pub(super) fn terms(&self, kind: LockKind, mode: LockMode) -> Terms {
-        Terms {
+        let terms = Terms {
             kind,
             mode,
             lease: self.lease,
             max_hold: self.max_hold,
             min_hold: self.min_hold.filter(|min_hold| !min_hold.is_zero()),
+            linger: None,
+        };
+        match self.lingers() {
+            // A process that ends without giving back what lingers costs others little.
+            linger @ Some(_) if kind.features().lingers => Terms {
+                lease: self.lease.min(LINGERING_LEASE),
+                linger,
+                ..terms
+            },
+            _ => terms,
+        }
+    }
+
+    /// For how long holds linger: as the handle was told, or as the client was, unless that contradicts another setting of the handle.
+    pub(super) fn lingers(&self) -> Option<Duration> {
+        let contradicts = self.owner.is_some() || self.min_hold.is_some();
+        let inherited = self.client_linger.filter(|_| !contradicts);
+        self.linger.or(inherited).filter(|linger| !linger.is_zero())
+    }
+
+    /// The terms of a hold that goes back with its task.
+    pub(super) fn alone(&self, terms: Terms) -> Terms {
+        Terms {
+            lease: self.lease,
+            linger: None,
+            ..terms
         }
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
         check_lease(self.lease, self.max_hold)?;
         check_min_hold(self.min_hold, self.max_hold)?;
+        check_linger(self.linger, self.min_hold)?;
         match &self.owner {
             Some(owner) if owner.is_empty() || owner.len() > MAX_OWNER_BYTES => Err(Error::new(
                 ErrorKind::InvalidConfig,
@@ -163,6 +205,10 @@ impl Settings {
             Some(_) if self.min_hold.is_some() => Err(Error::new(
                 ErrorKind::InvalidConfig,
                 "`owner` allows re-entry and `min_hold` forbids it; omit one of the two",
+            )),
+            Some(_) if self.lingers().is_some() => Err(Error::new(
+                ErrorKind::InvalidConfig,
+                "an `owner` has holds of its own, which no other task can get, so they cannot `linger`; omit one of the two",
             )),
             _ => Ok(()),
         }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Commons;
-use super::gate::Lead;
+use super::gate::{Acquired, Lead};
 use super::handle::Handle;
 use super::waiting::{HEARTBEAT, Service, Wait, believe, look_again, pause, place_terms};
 use crate::clock::{BootInstant, Instant};
 use crate::error::{Error, ErrorKind, TimeoutStep, Written};
-use crate::hold::{Granted, Hold, Pending, Start, WAITER_LEASE};
+use crate::hold::{Granted, Hold, Pending, Start, Terms, WAITER_LEASE};
 use crate::key::LockKey;
-use crate::kind::LockMode;
 use crate::metrics::Via;
 use crate::protocol::{HoldId, Op, Reply, Stray, validity};
 use crate::store::Answer;
@@ -24,17 +23,16 @@ const LATE: u32 = 3;
 /// `contended` the caller has waited already, and the metrics know. With a `lead` others wait for what comes of it.
 pub(super) async fn acquire(
     lock: &Handle,
-    mode: LockMode,
+    terms: Terms,
     wait: Wait,
     mut contended: bool,
     lead: Option<&Lead>,
-) -> Result<Option<Arc<Hold>>, Error> {
-    let commons = &lock.commons;
-    let terms = lock.settings.terms(lock.key.kind(), mode);
-    let mut claim = Claim::new(commons, &lock.key, terms.lease);
-    let mut op = request(lock, mode, &claim.id);
-    let mut listening = wait
-        .may_wait()
+) -> Result<Option<Acquired>, Error> {
+    let (commons, mode) = (&lock.commons, terms.mode);
+    let mut claim = Claim::new(commons, &lock.key, &terms);
+    let mut op = request(lock, &terms, &claim.id);
+    // A hold that lingers goes on listening.
+    let mut listening = (wait.may_wait() || terms.linger.is_some())
         .then(|| commons.store.listen_if_subscribed(&lock.key, &claim.id))
         .flatten();
     let mut queued = false;
@@ -105,7 +103,7 @@ pub(super) async fn acquire(
                 }
                 return Err(would_deadlock(lock));
             }
-            Reply::Done | Reply::Gone | Reply::Info(_) | Reply::TooLate(_) | Reply::Again => {
+            _ => {
                 return Err(Error::unexpected_reply(lock.key.name()));
             }
         };
@@ -118,27 +116,42 @@ pub(super) async fn acquire(
         if hold.deadline() <= hold.granted_at && !commons.is_closed() {
             late += 1;
             if late == LATE {
-                return Err(slower_than_lease(lock));
+                return Err(slower_than_lease(lock, terms.lease));
             }
             claim.forgo(&op); // Heard of it too late to be of use; asking again extends it, or gets another.
             continue;
         }
-        let pending = claim.settle();
-        commons.keeper.keep(&hold)?;
-        drop(pending);
-        if let Some(free_since) = free_since {
-            lock.metrics().handed_over(Via::Server, free_since);
-        }
-        return Ok(Some(hold));
+        keep(lock, claim, &hold, free_since)?;
+        return Ok(Some(Acquired {
+            hold,
+            listening,
+            queued,
+        }));
     }
 }
 
+/// The hold is renewed from now on. `free_since` is when this client knew that the lock was free, if it waited for that.
+fn keep(
+    lock: &Handle,
+    claim: Claim<'_>,
+    hold: &Arc<Hold>,
+    free_since: Option<BootInstant>,
+) -> Result<(), Error> {
+    let pending = claim.settle();
+    lock.commons.keeper.keep(hold)?;
+    drop(pending);
+    if let Some(free_since) = free_since {
+        lock.metrics().handed_over(Via::Server, free_since);
+    }
+    Ok(())
+}
+
 /// The request for a hold, without a queue position.
-fn request(lock: &Handle, mode: LockMode, hold: &HoldId) -> Op {
+fn request(lock: &Handle, terms: &Terms, hold: &HoldId) -> Op {
     Op::Acquire {
         hold: hold.clone(),
-        mode,
-        lease: lock.settings.lease,
+        mode: terms.mode,
+        lease: terms.lease,
         owner: lock.settings.owner.clone(),
         place: None,
     }
@@ -172,14 +185,14 @@ fn would_deadlock(lock: &Handle) -> Error {
     )
 }
 
-fn slower_than_lease(lock: &Handle) -> Error {
+fn slower_than_lease(lock: &Handle, lease: Duration) -> Error {
     Error::own(
         ErrorKind::Timeout(TimeoutStep::Request),
         format!(
             "lock `{}` was granted {LATE} times, but the answers took longer than the lease of {}; \
              choose a longer lease",
             lock.key.name(),
-            Written(lock.settings.lease)
+            Written(lease)
         ),
     )
 }
@@ -202,12 +215,16 @@ struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    fn new(commons: &'a Commons, key: &'a LockKey, lease: Duration) -> Self {
+    fn new(commons: &'a Commons, key: &'a LockKey, terms: &Terms) -> Self {
+        let id = commons.next_hold();
         Self {
             commons,
             key,
-            id: commons.next_hold(),
-            longest: lease,
+            id: match terms.linger {
+                Some(_) => id.lingering(),
+                None => id,
+            },
+            longest: terms.lease,
             asking: false,
             stray_until: None,
             pending: Some(commons.keeper.begin()),

@@ -20,7 +20,7 @@ use crate::protocol::LockInfo;
 ///
 /// Waiters are served in order, phase-fair between readers and writers: a waiting writer keeps new readers out, and after it all waiting
 /// readers enter together. Tasks of one process hand the lock over in memory, for at most 5 ms or 2000 times. Then the next waiting
-/// process gets it.
+/// process gets it. With [`linger`](Self::linger) a process keeps the lock among its tasks until another one asks.
 #[derive(Debug, Clone)]
 pub struct RwLock {
     pub(super) handle: Handle,
@@ -314,6 +314,39 @@ impl RwLock {
     #[must_use]
     pub fn min_hold(mut self, min_hold: Duration) -> Self {
         self.handle = self.handle.min_hold(min_hold);
+        self
+    }
+
+    /// How long this process keeps the lock after its last task has released it, so that its next task gets it without a request to the
+    /// server: for a key that one process uses again and again. At most 60 s. Default: the client's, which is not at all.
+    ///
+    /// Each writer gets a larger fencing token, also without a request; readers are admitted without a request until a writer asks. A process that wants
+    /// the lock has the server notify this one, which gives it back at once if no task uses it. A lock that other processes want twice
+    /// within half a second does not linger for a while. The lease is 2 s at most, also if a longer one is set: a process that crashes
+    /// keeps others out for no longer, and a server that stops for longer costs locks in use. [`Client::drain`](crate::Client::drain), [`shutdown`](crate::Client::shutdown) and the drop of the client give the lock
+    /// back. Locks of a quorum cannot linger, nor those with a [`min_hold`](Self::min_hold) or an [`owner`](Self::owner).
+    ///
+    /// Leave it out where several processes take turns: the first acquire of each is slower then, and [`try_write`](Self::try_write)
+    /// finds a lock busy that no task uses.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dlock::Error> {
+    /// use std::time::Duration;
+    ///
+    /// let client = dlock::Client::connect("memory://").await?;
+    /// let orders = client.rw_lock("tenant:7")?.linger(Duration::from_millis(500));
+    /// let first = orders.write().await?;
+    /// let token = first.fencing_token();
+    /// first.release().await?;
+    /// let second = orders.write().await?; // without a request
+    /// assert!(second.fencing_token() > token);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn linger(mut self, linger: Duration) -> Self {
+        self.handle = self.handle.linger(linger);
         self
     }
 

@@ -21,6 +21,12 @@ pub mod names {
     pub const HANDOVER: &str = "dlock_handover_seconds";
     /// Counter: what made a waiter look again.
     pub const WAKEUPS: &str = "dlock_wakeups_total";
+    /// Counter: grants of holds that the process had kept, without a round trip.
+    pub const LINGER_REUSES: &str = "dlock_linger_reuses_total";
+    /// Counter: how often other clients asked for holds that the process may keep.
+    pub const LINGER_REVOKES: &str = "dlock_linger_revokes_total";
+    /// Histogram: from the request of another client to the release of a hold that no task used.
+    pub const LINGER_GIVE_BACK: &str = "dlock_linger_give_back_seconds";
     /// Counter: attempts to renew a lease.
     pub const RENEWALS: &str = "dlock_renewals_total";
     /// Histogram: what part of the lease was left when its renewal was acknowledged.
@@ -57,6 +63,10 @@ pub fn describe() {
         (names::HOLD, "From the grant to the release."),
         (names::HANDOVER, "From a release to the next grant."),
         (names::COMMAND, "From sending a command to its answer."),
+        (
+            names::LINGER_GIVE_BACK,
+            "From the request of another client to the release of a hold that no task used.",
+        ),
     ] {
         describe_histogram!(name, Unit::Seconds, help);
     }
@@ -89,6 +99,14 @@ pub fn describe() {
         (
             names::LOCAL_HANDOVERS,
             "Grants passed on inside the process, without a round trip.",
+        ),
+        (
+            names::LINGER_REUSES,
+            "Grants of holds that the process had kept, without a round trip.",
+        ),
+        (
+            names::LINGER_REVOKES,
+            "How often other clients asked for holds that the process may keep.",
         ),
         (
             names::REDIRECTS,

@@ -17,6 +17,9 @@ fn on_use(make: impl FnOnce() -> Histogram + Send + 'static) -> LazyHistogram {
     LazyLock::new(Box::new(make))
 }
 
+/// A counter that exists from its first use on, because few locks have what it counts.
+type LazyCounter = LazyLock<Counter, Box<dyn FnOnce() -> Counter + Send>>;
+
 /// Handles for one label and kind of lock.
 pub(crate) struct LockMetrics {
     /// Whether a recorder is installed: without one, the clock is not read.
@@ -30,6 +33,10 @@ pub(crate) struct LockMetrics {
     local_handovers: Counter,
     handover: [(Via, LazyHistogram); 2],
     wakeups: [(&'static str, Counter); 2],
+    /// How holds that linger are used, asked for and given back.
+    reused: LazyCounter,
+    revoked: LazyCounter,
+    gave_back: LazyHistogram,
 }
 
 /// How a lock went from hand to hand.
@@ -92,6 +99,13 @@ impl LockMetrics {
             (via, on_use(histogram))
         };
         let renewed = lock.clone();
+        let counter_on_use = |name: &'static str| -> LazyCounter {
+            let lock = lock.clone();
+            LazyLock::new(Box::new(
+                move || counter!(name, "lock" => lock, "kind" => kind),
+            ))
+        };
+        let gave_back = lock.clone();
         let metrics = Self {
             on,
             read: ModeMetrics::new(lock, kind, LockMode::Read),
@@ -117,6 +131,9 @@ impl LockMetrics {
                 let counter = counter!(names::WAKEUPS, "lock" => lock.clone(), "kind" => kind, "source" => source);
                 (source, counter)
             }),
+            reused: counter_on_use(names::LINGER_REUSES),
+            revoked: counter_on_use(names::LINGER_REVOKES),
+            gave_back: on_use(move || histogram!(names::LINGER_GIVE_BACK, "lock" => gave_back, "kind" => kind)),
         };
         metrics.appear();
         metrics
@@ -197,6 +214,21 @@ impl LockMetrics {
 
     pub(crate) fn passed_on(&self) {
         self.local_handovers.increment(1);
+    }
+
+    /// A task got a hold that its process had kept.
+    pub(crate) fn reused(&self) {
+        self.reused.increment(1);
+    }
+
+    /// Other clients asked for a hold that the process may keep.
+    pub(crate) fn revoked(&self) {
+        self.revoked.increment(1);
+    }
+
+    /// The server knows that the hold is free, for which other clients asked at that time.
+    pub(crate) fn gave_back(&self, asked: BootInstant) {
+        self.gave_back.record(self.now().since(asked));
     }
 
     /// The lock went on to the next one; `free_since` is when this side knew that it could.

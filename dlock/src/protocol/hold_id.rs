@@ -32,35 +32,51 @@ impl ClientId {
     }
 }
 
-/// Names one acquisition: `<client>/<counter>`. Only a client that knows it can renew or release.
+/// Names one acquisition: `<client>/<counter>`, with [`LINGERS`](Self::LINGERS) behind it if the hold may linger. Only a client that
+/// knows it can renew or release.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HoldId {
     client: ClientId,
     n: u64,
+    lingers: bool,
 }
 
 impl HoldId {
+    /// The mark of a hold that its process keeps for its next task: a script that finds the lock taken by it tells the process.
+    pub const LINGERS: char = '~';
+
     /// The next acquisition of a client.
     pub fn next(client: &ClientId, counter: &AtomicU64) -> Self {
         Self {
             client: client.clone(),
             n: counter.fetch_add(1, Ordering::Relaxed),
+            lingers: false,
         }
+    }
+
+    /// Marks the acquisition as one of a hold that may linger.
+    #[must_use]
+    pub fn lingering(mut self) -> Self {
+        self.lingers = true;
+        self
     }
 
     /// Reads what [`Display`](fmt::Display) writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (client, n) = text.rsplit_once('/')?;
+        let number = n.strip_suffix(Self::LINGERS);
         Some(Self {
             client: ClientId(client.into()),
-            n: u64::from_str_radix(n, 16).ok()?,
+            n: u64::from_str_radix(number.unwrap_or(n), 16).ok()?,
+            lingers: number.is_some(),
         })
     }
 
     /// Whether a client of dlock made this id, by the look of it. Others put ids of their own into mutexes.
     pub(crate) fn is_one(text: &str) -> bool {
         let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let text = text.strip_suffix(Self::LINGERS).unwrap_or(text);
         let mut parts = text.split('/').skip(1);
         let random = parts
             .next()
@@ -74,6 +90,12 @@ impl HoldId {
         self.n
     }
 
+    /// Whether the process may keep the hold for its next task.
+    #[must_use]
+    pub fn lingers(&self) -> bool {
+        self.lingers
+    }
+
     /// The client that acquired.
     #[must_use]
     pub fn client(&self) -> &ClientId {
@@ -83,7 +105,11 @@ impl HoldId {
 
 impl fmt::Display for HoldId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{:x}", self.client.0, self.n)
+        write!(f, "{}/{:x}", self.client.0, self.n)?;
+        if self.lingers {
+            write!(f, "{}", Self::LINGERS)?;
+        }
+        Ok(())
     }
 }
 

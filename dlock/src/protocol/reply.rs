@@ -26,6 +26,8 @@ pub enum Reply {
     Busy(Duration),
     /// Waiting would never end.
     WouldDeadlock,
+    /// Renewed, and other clients wait for the lock: said of holds that linger.
+    Wanted,
     /// Done: released, renewed, abandoned, or yielded to another client.
     Done,
     /// There was no such hold (or, for abandon, neither hold nor place; for acquire, it has been given up).
@@ -105,6 +107,13 @@ impl HoldInfo {
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         !HoldId::is_one(&self.id)
+    }
+
+    /// Whether the holder's process may keep the hold for its next task ([`RwLock::linger`](crate::RwLock::linger)), judged by its
+    /// id. The server does not know whether a task uses the hold now.
+    #[must_use]
+    pub fn may_linger(&self) -> bool {
+        !self.is_foreign() && self.id.ends_with(HoldId::LINGERS)
     }
 }
 

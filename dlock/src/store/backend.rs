@@ -116,6 +116,20 @@ impl Store {
         Some(answer)
     }
 
+    /// Whether servers notify clients. Servers of a quorum are polled.
+    pub(crate) fn sends_messages(&self) -> bool {
+        !matches!(self, Self::Quorum(_))
+    }
+
+    /// Whether a script that finds a lock taken can tell its holder. Some servers let no script publish, or the user may not.
+    pub(crate) fn tells_holders(&self) -> bool {
+        match self {
+            Self::Memory(..) => true,
+            Self::Redis(store) => matches!(store.publishing(), "S" | "s" | "L" | "p"),
+            Self::Quorum(_) => false,
+        }
+    }
+
     /// Where a slot lives now.
     pub(crate) fn node_of(&self, slot: Slot) -> NodeId {
         match self {
@@ -314,6 +328,15 @@ impl Listening {
             Self::Memory(listener) => listener.distrust(),
             Self::Redis(listening) => listening.distrust(),
             Self::Quorum => {}
+        }
+    }
+
+    /// Whether a message told this one to look since the last call.
+    pub(crate) fn take_called(&self) -> bool {
+        match self {
+            Self::Memory(listener) => listener.take_called(),
+            Self::Redis(listening) => listening.take_called(),
+            Self::Quorum => false,
         }
     }
 

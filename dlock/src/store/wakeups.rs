@@ -48,6 +48,8 @@ struct Heard {
     /// it back because it saw no subscriber, and it may have come through a replica whose subscribers the server does
     /// not see.
     missed: bool,
+    /// Whether a message told it to look, which means to a hold that others want the lock.
+    called: bool,
 }
 
 impl Wakeups {
@@ -61,6 +63,7 @@ impl Wakeups {
                 nonce: Nonce::of(hold),
                 granted: None,
                 missed: false,
+                called: false,
             }),
             notify: Notify::new(),
         });
@@ -92,6 +95,8 @@ impl Wakeups {
             if !heard.missed {
                 heard.granted = Some((*token, from));
             }
+        } else {
+            ear.heard.lock().called = true;
         }
         ear.notify.notify_one();
         true
@@ -147,6 +152,7 @@ impl Listener {
             nonce: Nonce::of_request(&self.hold, request),
             granted: None,
             missed: false,
+            called: false,
         };
         heard.nonce
     }
@@ -154,6 +160,12 @@ impl Listener {
     /// The request may be known to two servers: no grant is believed until the next one.
     pub fn distrust(&self) {
         self.ear.heard.lock().distrust();
+    }
+
+    /// Whether a message told this one to look since the last call.
+    #[must_use]
+    pub fn take_called(&self) -> bool {
+        std::mem::take(&mut self.ear.heard.lock().called)
     }
 
     /// Completes at the next wake-up, or at once if one has come since the last time. The token, and who sent it, if

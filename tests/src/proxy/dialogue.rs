@@ -80,7 +80,9 @@ impl Dialogue {
     ) -> Next {
         while let Some(frame) = self.next_frame(input) {
             let kind = self.push_kind(&frame);
-            if kind.as_deref().is_some_and(is_message) && rules.weather.borrow().drop_pushes {
+            let weather = *rules.weather.borrow();
+            let dropped = weather.drop_pushes || weather.drop_revokes && is_revoke(&frame);
+            if kind.as_deref().is_some_and(is_message) && dropped {
                 increment(&rules.count.dropped_pushes);
                 continue;
             }
@@ -171,6 +173,13 @@ fn user<'w>(name: &[u8], words: &[&'w [u8]]) -> Option<&'w [u8]> {
         (b"hello", [_, _, auth, user, ..]) if auth.eq_ignore_ascii_case(b"auth") => Some(user),
         _ => None,
     }
+}
+
+/// Whether a message names a hold that lingers, and nothing else.
+fn is_revoke(message: &[u8]) -> bool {
+    words(message, 3)
+        .last()
+        .is_some_and(|word| word.ends_with(b"~"))
 }
 
 fn is_message(kind: &[u8]) -> bool {

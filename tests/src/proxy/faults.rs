@@ -93,6 +93,13 @@ impl Faults {
             .send_modify(|weather| weather.drop_pushes = drop);
     }
 
+    /// Swallows only the messages by which others ask for a lock that lingers.
+    pub fn drop_revokes(&self, drop: bool) {
+        self.rules
+            .weather
+            .send_modify(|weather| weather.drop_revokes = drop);
+    }
+
     /// What went through so far.
     #[must_use]
     pub fn counters(&self) -> Counters {

@@ -22,6 +22,7 @@ pub(crate) struct Weather {
     pub(crate) to_client: Leg,
     pub(crate) refuse: bool,
     pub(crate) drop_pushes: bool,
+    pub(crate) drop_revokes: bool,
 }
 
 /// One direction of the way.

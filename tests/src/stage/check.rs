@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dlock::__internals::HoldId;
 use dlock::LockMode;
 
 use super::record::{Line, Record, RecordedHold};
@@ -16,6 +17,8 @@ pub(super) struct Index {
     pub(super) fields: usize,
     /// Reads, writes, the earliest end.
     pub(super) holds: Option<[u64; 3]>,
+    /// Whether some of them may linger, by the count.
+    pub(super) lingers: bool,
     /// The ids of the holds by number.
     pub(super) ids: BTreeMap<u64, String>,
     /// Reads and writes by owner.
@@ -87,6 +90,10 @@ fn holds(record: &Record, index: &Index) -> Result<(), String> {
     let [reads, writes, earliest] = index.holds.unwrap_or_default();
     let earliest = earliest + index.shift;
     same("reads and writes", &[reads, writes], &listed)?;
+    let listed = index.ids.values();
+    if !index.lingers && listed.into_iter().any(|id| id.ends_with(HoldId::LINGERS)) {
+        return Err("a hold that may linger is not counted as one".to_owned());
+    }
     if index.holds.is_some() && total == 0 {
         return Err("h is left although nobody holds".to_owned());
     }

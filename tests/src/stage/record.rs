@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dlock::__internals::HoldId;
 use dlock::LockMode;
 
 use super::check;
@@ -181,7 +182,11 @@ impl Record {
                 let (offset, shift) = value.split_once(' ').unwrap_or((value, "0"));
                 (self.offset, index.shift) = (offset.parse().ok()?, shift.parse().ok()?);
             }
-            ("h", "") => index.holds = Some(numbers(value.strip_prefix("1 ")?)?),
+            ("h", "") => {
+                let plain = value.strip_suffix(HoldId::LINGERS);
+                index.lingers = plain.is_some();
+                index.holds = Some(numbers(plain.unwrap_or(value).strip_prefix("1 ")?)?);
+            }
             ("e", "") => index.reviewed = Some(numbers(value)?),
             ("w", "") => self.writers.numbers = Some(numbers(value.strip_prefix("1 ")?)?),
             ("r", "") => {

@@ -12,6 +12,7 @@ mod exclusion;
 mod forged;
 mod forgotten;
 mod gate;
+mod linger;
 mod min_hold;
 mod mutex;
 mod owners;

@@ -132,6 +132,8 @@ async fn everything(exporter: &PrometheusHandle) {
         "dlock_handover_seconds_count{lock=\"order:{id}\",kind=\"rw\",via=\"process\"}";
     assert!(count(via_process) > 0.0);
 
+    lingers(&a, &b, exporter).await;
+
     // A command that a server asks to be repeated.
     let server = shared_server().await;
     let c = connect(&server.url()).await;
@@ -168,6 +170,33 @@ async fn everything(exporter: &PrometheusHandle) {
             assert!(left.abs() < 0.1, "{gauge} of {mode} ends at {left}");
         }
     }
+}
+
+/// A client keeps a lock for its next task, until another client wants it.
+async fn lingers(a: &Client, b: &Client, exporter: &PrometheusHandle) {
+    let lock = |client: &Client| {
+        let lock = client.rw_lock(format!("{RENDERED}lingers"));
+        lock.expect("valid").label("order:{id}")
+    };
+    let series = |name: &str| format!("dlock_linger_{name}{{lock=\"order:{{id}}\",kind=\"rw\"}}");
+    let count = |name: &str| value(&exporter.render(), &series(name));
+    assert!(
+        !exporter.render().contains("dlock_linger_"),
+        "before its use"
+    );
+    let keeps = lock(a).linger(Duration::from_secs(60));
+    for _ in 0..3 {
+        drop(keeps.write().await.expect("kept").release().await);
+    }
+    assert!((count("reuses_total") - 2.0).abs() < 0.1);
+    let wants = lock(b).write().await.expect("given back");
+    assert!(count("revokes_total") > 0.0);
+    drop(wants.release().await);
+    let gave_back = series("give_back_seconds_count");
+    wait_until(Duration::from_secs(10), "the release is over", || async {
+        exporter.render().contains(&format!("{gave_back} 1"))
+    })
+    .await;
 }
 
 /// A mutex has the label of a read/write lock, and is counted apart.

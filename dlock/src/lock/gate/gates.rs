@@ -8,15 +8,18 @@ use tokio::sync::oneshot::{self, Sender};
 
 use super::lead::Place;
 use super::line::Line;
-use super::line::{Admitted, AsHold, Left, Way};
-use super::{Lead, Share};
+use super::line::{Admitted, AsHold, Left, Usage, Way};
+use super::watch::{Restless, Watch};
+use super::{Acquired, Lead, Share};
 use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::hold::{Hold, Keeper, OnLoss, Terms};
 use crate::key::{KeyMap, LockKey};
+use crate::kind::LockMode;
 use crate::store::{Store, Timeouts};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
+use crate::tasks::Place as Runtime;
 
 /// Enough that tasks on different locks seldom meet; each lock has a line of its own whatever
 /// shard it falls into. Models look at one lock, and the fewer steps they have, the more orders they find.
@@ -57,6 +60,7 @@ pub(in crate::lock) struct Gates {
     /// Numbers of places. A new line must not repeat them: a task may still leave a place of the old one.
     pub(super) places: AtomicU64,
     pub(super) keeper: Arc<Keeper>,
+    pub(super) restless: Restless,
 }
 
 impl AsHold for Arc<Hold> {
@@ -83,6 +87,7 @@ impl Gates {
                 closed: AtomicBool::new(false),
                 draining: AtomicBool::new(false),
                 places: AtomicU64::new(0),
+                restless: Restless::default(),
                 keeper: Arc::new(Keeper::start(Arc::clone(store), timeouts, on_loss)),
             }
         })
@@ -118,6 +123,16 @@ impl Gates {
                 let token = hold.last_token();
                 return Entry::Turn(Turn::Granted(Share::gated(self, hold, token)));
             }
+            Way::TakeOver(hold) => {
+                let token = match hold.terms.mode {
+                    LockMode::Read => hold.last_token(),
+                    LockMode::Write => hold.next_token(),
+                };
+                hold.end_to_linger();
+                drop(lines);
+                hold.metrics.reused();
+                return Entry::Turn(Turn::Granted(Share::gated(self, hold, token)));
+            }
             Way::Lead(hold) => hold,
             Way::Wait => {
                 let (sender, turn) = oneshot::channel();
@@ -138,9 +153,16 @@ impl Gates {
 
     /// A task is done with its share of a hold; whether the hold must now go back to the server.
     pub(super) fn left(self: &Arc<Self>, hold: &Arc<Hold>) -> bool {
-        let left = self.at(&hold.key, |line| line.left(hold, BootInstant::now));
+        let left = self.at(&hold.key, |line| {
+            // Seen under the mutex, so that `close` finds what lingers.
+            let left = line.left(hold, !self.are_closed(), BootInstant::now);
+            if matches!(left, Left::Lingers) {
+                hold.begin_to_linger();
+            }
+            left
+        });
         let (waiter, now, slice_over) = match left {
-            Some(Left::Stays) => return false,
+            Some(Left::Stays | Left::Lingers) => return false,
             Some(Left::PassedOn(waiter, now)) => (waiter, now, false),
             Some(Left::SliceOver(waiter, now)) => (waiter, now, true),
             Some(Left::GoesBack(leader)) => {
@@ -162,13 +184,25 @@ impl Gates {
     }
 
     /// The server granted a hold to the leading task.
-    pub(super) fn hold_granted(self: &Arc<Self>, hold: Arc<Hold>) -> Share {
+    pub(super) fn hold_granted(self: &Arc<Self>, acquired: Acquired) -> Share {
+        let Acquired {
+            hold,
+            listening,
+            queued,
+        } = acquired;
         let (known, token) = (Arc::clone(&hold), hold.last_token());
         let share = Share::gated(self, hold, token);
         let hold = share.hold();
-        let admitted = self.at(&hold.key, |line| line.hold_granted(known, hold.granted_at));
+        let admitted = self.at(&hold.key, |line| {
+            line.hold_granted(known, queued, hold.granted_at)
+        });
         self.admit(hold, admitted);
         self.notice_loss(hold);
+        if hold.lingering().is_some() {
+            let listening = listening.filter(|_| !queued);
+            // The task that was granted the hold may end with its runtime, and the hold lingers on.
+            Runtime::own().spawn(Watch::new(self, hold).run(listening));
+        }
         share
     }
 
@@ -228,16 +262,45 @@ impl Gates {
     pub(in crate::lock) fn close(&self, draining: bool) {
         self.draining.store(draining, Ordering::Release);
         self.closed.store(true, Ordering::Release);
-        let mut waiting = Vec::new();
+        let (mut waiting, mut lingering) = (Vec::new(), Vec::new());
         for shard in &self.shards {
             shard.lock().retain(|_, line| {
                 waiting.append(&mut line.close());
+                lingering.extend(line.drop_lingering());
                 !line.is_idle()
             });
         }
+        self.keeper.give_all_back(&lingering);
         for waiter in waiting {
             tell(waiter, Turn::Failed(self.turned_away()));
         }
+    }
+
+    /// How much a hold that may linger is used; `None` if no new task can get it.
+    pub(super) fn usage(&self, hold: &Arc<Hold>) -> Option<Usage> {
+        self.at(&hold.key, |line| line.usage(hold)).flatten()
+    }
+
+    /// Other clients want the lock. The last reference to the hold, if it lingers.
+    pub(super) fn wanted(self: &Arc<Self>, hold: &Arc<Hold>) -> Option<Share> {
+        let wanted = self.at(&hold.key, |line| line.wanted(hold)).flatten()?;
+        hold.metrics.revoked();
+        self.restless.asked(&hold.key, BootInstant::now());
+        wanted.idle?;
+        Some(Share::gated(self, Arc::clone(hold), hold.last_token()))
+    }
+
+    /// The last reference to a hold that has lingered for as long as it may.
+    pub(super) fn has_lingered(self: &Arc<Self>, hold: &Arc<Hold>) -> Option<Share> {
+        let now = BootInstant::now();
+        self.at(&hold.key, |line| line.has_lingered(hold, now))
+            .flatten()?;
+        Some(Share::gated(self, Arc::clone(hold), hold.last_token()))
+    }
+
+    /// Whether holds of the lock may linger now.
+    pub(in crate::lock) fn may_linger(&self, key: &LockKey) -> bool {
+        self.restless.may_linger(key, BootInstant::now())
     }
 
     fn admit(self: &Arc<Self>, hold: &Arc<Hold>, admitted: Option<Admitted<Sender<Turn>>>) {
@@ -291,7 +354,13 @@ impl OnLoss for Gates {
 
 impl Drop for Gates {
     fn drop(&mut self) {
-        // Handles and guards are gone, so nothing is held any more.
+        // Handles and guards are gone, so nothing is held any more but what lingers.
+        let mut lingering = Vec::new();
+        for shard in &self.shards {
+            let mut lines = shard.lock();
+            lingering.extend(lines.values_mut().filter_map(Line::drop_lingering));
+        }
+        self.keeper.give_all_back(&lingering);
         self.keeper.stop();
         self.keeper.see_off();
     }

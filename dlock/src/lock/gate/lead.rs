@@ -12,6 +12,17 @@ use crate::clock::BootInstant;
 use crate::error::Error;
 use crate::hold::Hold;
 use crate::key::LockKey;
+use crate::store::Listening;
+
+/// A hold that the server has granted.
+#[derive(Debug)]
+pub(in crate::lock) struct Acquired {
+    pub(in crate::lock) hold: Arc<Hold>,
+    /// What the acquire listened with, if it did.
+    pub(in crate::lock) listening: Option<Listening>,
+    /// Whether it had to wait in line on the server.
+    pub(in crate::lock) queued: bool,
+}
 
 /// The right and duty to ask the server. Dropping it hands the duty to the next in line.
 #[must_use = "dropping it makes the next task ask"]
@@ -52,9 +63,9 @@ impl Lead {
     }
 
     /// The server granted a new hold.
-    pub(in crate::lock) fn hold_granted(mut self, hold: Arc<Hold>) -> Share {
+    pub(in crate::lock) fn hold_granted(mut self, acquired: Acquired) -> Share {
         self.over = true;
-        self.gates.hold_granted(hold)
+        self.gates.hold_granted(acquired)
     }
 
     /// The server lets this process go on with a hold.

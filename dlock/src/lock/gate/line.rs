@@ -1,6 +1,8 @@
 //! What a gate decides: events in, decisions out. It knows no server, no channel and no mutex. A slice says for how long a hold
 //! stays inside a process.
 
+mod lingering;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -9,6 +11,8 @@ use crate::error::Error;
 use crate::hold::Terms;
 use crate::kind::LockMode;
 use crate::token::FencingToken;
+
+pub(super) use lingering::Usage;
 
 /// One lock's line of tasks, and the hold they stand on or wait for. `H` is a hold, `W` whatever reaches a waiter.
 ///
@@ -33,8 +37,27 @@ pub(super) struct Line<H, W> {
 #[derive(Clone, Debug)]
 struct Current<H> {
     hold: H,
+    /// How many tasks use it; 0 while it lingers.
     shares: u32,
     slice: Slice,
+    /// Whether other clients want the lock, as far as is known. Only asked of a hold that may linger.
+    wanted: bool,
+    /// How often a task got it, and when it began to linger last.
+    uses: u32,
+    idle_since: BootInstant,
+}
+
+impl<H: AsHold> Current<H> {
+    /// It goes to one more task.
+    fn count(&mut self) {
+        self.slice.count();
+        self.uses = self.uses.wrapping_add(1);
+    }
+
+    /// Whether it may go to the next task without a request to the server.
+    fn is_open(&self, now: BootInstant) -> bool {
+        self.slice.is_open(now) || self.hold.terms().linger.is_some() && !self.wanted
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +102,9 @@ impl<H: AsHold, W> Line<H, W> {
                 (false, false) => Way::Alone,
             };
         }
+        if self.lingers() {
+            return self.take_over(terms, clock());
+        }
         let mut own = None;
         if let Some(current) = &mut self.current
             && terms.shareable()
@@ -87,8 +113,8 @@ impl<H: AsHold, W> Line<H, W> {
             let now = clock();
             if current.hold.is_healthy(now) {
                 current.shares += 1;
-                current.slice.count();
-                if current.slice.is_open(now) {
+                current.count();
+                if current.is_open(now) {
                     return Way::Join(current.hold.clone());
                 }
                 own = Some(current.hold.clone());
@@ -120,7 +146,12 @@ impl<H: AsHold, W> Line<H, W> {
 
     /// A task is done with its share of a hold.
     #[must_use]
-    pub(super) fn left(&mut self, hold: &H, clock: impl FnOnce() -> BootInstant) -> Left<W> {
+    pub(super) fn left(
+        &mut self,
+        hold: &H,
+        may_linger: bool,
+        clock: impl Fn() -> BootInstant,
+    ) -> Left<W> {
         let Some(mut current) = self.current.take_if(|current| current.hold.is(hold)) else {
             return self.left_former(hold);
         };
@@ -129,10 +160,19 @@ impl<H: AsHold, W> Line<H, W> {
             self.current = Some(current);
             return Left::Stays;
         }
-        match self.next_writer(&current, clock) {
-            Some((waiter, now)) => self.pass_on(current, waiter, now),
-            None => Left::GoesBack(self.appoint()),
+        if let Some((waiter, now)) = self.next_writer(&current, &clock) {
+            return self.pass_on(current, waiter, now);
         }
+        let unwanted = !(current.wanted || self.led) && self.waiting.is_empty();
+        if may_linger && unwanted && current.hold.terms().linger.is_some() {
+            let now = clock();
+            if current.hold.is_healthy(now) {
+                current.idle_since = now;
+                self.current = Some(current);
+                return Left::Lingers;
+            }
+        }
+        Left::GoesBack(self.appoint())
     }
 
     fn left_former(&mut self, hold: &H) -> Left<W> {
@@ -151,7 +191,7 @@ impl<H: AsHold, W> Line<H, W> {
     fn next_writer(
         &mut self,
         current: &Current<H>,
-        clock: impl FnOnce() -> BootInstant,
+        clock: impl Fn() -> BootInstant,
     ) -> Option<(W, BootInstant)> {
         let terms = current.hold.terms();
         if !terms.may_be_passed_on() || self.led {
@@ -167,8 +207,8 @@ impl<H: AsHold, W> Line<H, W> {
 
     fn pass_on(&mut self, mut current: Current<H>, waiter: W, now: BootInstant) -> Left<W> {
         current.shares = 1;
-        if current.slice.is_open(now) {
-            current.slice.count();
+        if current.is_open(now) {
+            current.count();
             self.current = Some(current);
             Left::PassedOn(waiter, now)
         } else {
@@ -180,9 +220,9 @@ impl<H: AsHold, W> Line<H, W> {
 
     /// The server granted a hold to the leading task.
     #[must_use]
-    pub(super) fn hold_granted(&mut self, hold: H, now: BootInstant) -> Admitted<W> {
+    pub(super) fn hold_granted(&mut self, hold: H, wanted: bool, now: BootInstant) -> Admitted<W> {
         self.retire();
-        self.stand_on(hold, 1, now)
+        self.stand_on(hold, 1, wanted, now)
     }
 
     /// The server lets the leading task go on with a hold.
@@ -191,12 +231,12 @@ impl<H: AsHold, W> Line<H, W> {
         self.retire();
         let at = self.former.iter().position(|(former, _)| former.is(hold));
         match at.map(|at| self.former.swap_remove(at)) {
-            Some((hold, shares)) => self.stand_on(hold, shares, now),
-            None => self.stand_on(hold.clone(), 1, now),
+            Some((hold, shares)) => self.stand_on(hold, shares, false, now),
+            None => self.stand_on(hold.clone(), 1, false, now),
         }
     }
 
-    fn stand_on(&mut self, hold: H, shares: u32, now: BootInstant) -> Admitted<W> {
+    fn stand_on(&mut self, hold: H, shares: u32, wanted: bool, now: BootInstant) -> Admitted<W> {
         self.led = false;
         self.trouble = None;
         self.since.get_or_insert(now);
@@ -204,6 +244,9 @@ impl<H: AsHold, W> Line<H, W> {
             hold,
             shares,
             slice: Slice::new(now),
+            wanted,
+            uses: 0,
+            idle_since: now,
         });
         Admitted {
             readers: self.admit_readers(),
@@ -226,7 +269,7 @@ impl<H: AsHold, W> Line<H, W> {
         for place in places {
             if let Some(reader) = self.waiting.remove(&place) {
                 current.shares += 1;
-                current.slice.count();
+                current.count();
                 readers.push(reader.handle);
             }
         }
@@ -266,7 +309,9 @@ impl<H: AsHold, W> Line<H, W> {
 
     /// Takes the current hold out of reach of new tasks.
     fn retire(&mut self) {
-        if let Some(current) = self.current.take() {
+        if let Some(current) = self.current.take()
+            && current.shares > 0
+        {
             self.former.push((current.hold, current.shares));
         }
     }
@@ -282,7 +327,10 @@ impl<H: AsHold, W> Line<H, W> {
     }
 
     fn is_written(&self) -> bool {
-        (self.current.as_ref()).is_some_and(|current| current.hold.terms().mode == LockMode::Write)
+        let writes = |current: &Current<H>| {
+            current.shares > 0 && current.hold.terms().mode == LockMode::Write
+        };
+        self.current.as_ref().is_some_and(writes)
     }
 
     /// For how long this process has had the lock, from task to task.
@@ -310,7 +358,9 @@ pub(super) trait AsHold: Clone {
 pub(super) enum Way<H> {
     /// Shares this hold.
     Join(H),
-    /// Asks the server: first to go on with this hold, whose slice is over, if there is one.
+    /// Gets this hold, which lingered.
+    TakeOver(H),
+    /// Asks the server: first about this hold, if there is one. Its slice is over, or it lingered with other terms.
     Lead(Option<H>),
     /// Takes a [`place`](Line::place).
     Wait,
@@ -327,6 +377,8 @@ pub(super) enum Left<W> {
     Stays,
     /// It is this waiter's from this moment on.
     PassedOn(W, BootInstant),
+    /// The process keeps it for its next task.
+    Lingers,
     /// It is this waiter's if the server allows another slice.
     SliceOver(W, BootInstant),
     /// It goes back to the server, and this waiter leads now.
@@ -367,7 +419,7 @@ impl Slice {
 
     /// The hold went to one more task.
     fn count(&mut self) {
-        self.passed_on += 1;
+        self.passed_on = self.passed_on.saturating_add(1);
     }
 
     fn is_open(&self, now: BootInstant) -> bool {

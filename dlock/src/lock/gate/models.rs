@@ -9,13 +9,21 @@ use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 use tokio::sync::Notify;
 
-use super::{Entry, Gates, Turn};
+use super::{Acquired, Entry, Gates, Turn};
 use crate::hold::models::{Sent, hold, key};
 use crate::hold::{Hold, Keeper, OnLoss};
 use crate::kind::LockMode;
 use crate::protocol::{HoldId, Op};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::modelled::{check, fails};
+
+fn acquired(hold: Arc<Hold>) -> Acquired {
+    Acquired {
+        hold,
+        listening: None,
+        queued: false,
+    }
+}
 
 impl Gates {
     /// Gates whose keeper has no tasks.
@@ -30,6 +38,7 @@ impl Gates {
                 closed: AtomicBool::new(false),
                 draining: AtomicBool::new(false),
                 places: AtomicU64::new(0),
+                restless: super::watch::Restless::default(),
                 keeper: Arc::new(keeper),
             }
         });
@@ -118,7 +127,7 @@ fn task(
                 }
                 return;
             }
-            None => lead.hold_granted(server.grant(n, mode)),
+            None => lead.hold_granted(acquired(server.grant(n, mode))),
         },
         Turn::Failed(_) => unreachable!("nobody closes"),
     };
@@ -188,7 +197,7 @@ fn comes_between(happens: impl FnOnce(&Arc<Gates>, &Arc<Hold>)) -> Option<Turn> 
     let Entry::Turn(Turn::Lead(lead)) = gates.enter(&key(), hold.terms, true) else {
         unreachable!("nobody else is there");
     };
-    let share = lead.hold_granted(Arc::clone(&hold));
+    let share = lead.hold_granted(acquired(Arc::clone(&hold)));
     let (door, terms) = (Arc::clone(&gates), hold.terms);
     let comes = thread::spawn(move || match door.enter(&key(), terms, true) {
         Entry::Turn(turn) => Some(turn),

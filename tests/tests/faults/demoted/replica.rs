@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dlock::__internals::{
-    ClientId, Extent, HoldId, Keys, Op, Script, ServerToken, Stray, encode, lock_key, script_source,
+    ClientId, Extent, HoldId, Keys, Op, Script, ServerToken, Spent, Stray, encode, lock_key,
+    script_source,
 };
 use dlock::LockKey;
 use dlock_tests::{
@@ -114,9 +115,18 @@ fn settling(hold: &HoldId, stray: Stray) -> [(Script, Op); 5] {
                 lease,
                 seen,
                 stray,
+                spent: Spent::Named,
             },
         ),
-        (Script::Release, Op::Release { hold, lease, stray }),
+        (
+            Script::Release,
+            Op::Release {
+                hold,
+                lease,
+                stray,
+                spent: Spent::Named,
+            },
+        ),
     ]
 }
 

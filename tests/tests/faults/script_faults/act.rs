@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray};
+use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Spent, Stray};
 
 use crate::script_faults::kind::Kind;
 
@@ -98,13 +98,19 @@ impl Act {
                 lease: Duration::from_millis(LEASE),
                 extent: Extent::Longer,
             },
-            Self::Release(_) | Self::ReleaseStray(_) => Op::Release { hold, lease, stray },
+            Self::Release(_) | Self::ReleaseStray(_) => Op::Release {
+                hold,
+                lease,
+                stray,
+                spent: Spent::Named,
+            },
             Self::Abandon(_) | Self::AbandonStray(_) => Op::Abandon { hold, stray },
             Self::Yield(_) => Op::Yield {
                 hold,
                 lease,
                 seen: token(0),
                 stray,
+                spent: Spent::Named,
             },
             Self::End(_) | Self::EndStray(_) => Op::Renew {
                 hold,

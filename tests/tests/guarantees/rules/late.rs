@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Extent, Op, Reply, Stray};
+use dlock::__internals::{Extent, Op, Reply, Spent, Stray};
 use dlock::LockMode::Write;
 
 use crate::rules::lock::{LEASE, Lock, PLACE, acquire, id};
@@ -29,7 +29,12 @@ fn who_gave_up_is_ignored_for_as_long_as_the_acquire_is_valid() {
             hold: hold.clone(),
             stray,
         },
-        Op::Release { hold, lease, stray },
+        Op::Release {
+            hold,
+            lease,
+            stray,
+            spent: Spent::Named,
+        },
     ];
     for end in ends {
         for acquired in [true, false] {

@@ -1,5 +1,6 @@
 //! What may differ between a script and the specification, and what may not.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dlock::__internals::{Message, Op, Reply, ServerToken};
@@ -42,6 +43,11 @@ pub(crate) fn is_as_specified(
             let only = before.sole.as_deref() == Some(&hold.to_string());
             only && before.live(now).next().is_none()
         }
+        // A place that has ended is still recorded: that others wait is a hint, too.
+        (Op::Renew { .. }, Reply::Done, Reply::Wanted) => {
+            let lines = [&before.writers, &before.readers];
+            lines.iter().any(|line| line.numbers.is_some())
+        }
         _ => specified == answered,
     }
 }
@@ -71,11 +77,21 @@ pub(crate) fn tells_as_specified(
         .iter()
         .map(|told| (told.message.clone(), told.heard))
         .collect();
-    if all == specified {
+    if by_order(&all) == by_order(specified) {
         Ok(())
     } else {
         Err(format!("tells {all:?}, specified is {specified:?}"))
     }
+}
+
+/// The messages to waiters, in their order, and those to holders that linger, which have none.
+fn by_order(messages: &[(Message, bool)]) -> (Vec<String>, BTreeSet<String>) {
+    let lingers =
+        |(message, _): &(Message, bool)| matches!(message, Message::Look(hold) if hold.lingers());
+    let shown = |message: &(Message, bool)| format!("{message:?}");
+    let in_order = messages.iter().filter(|message| !lingers(message));
+    let others = messages.iter().filter(|message| lingers(message));
+    (in_order.map(shown).collect(), others.map(shown).collect())
 }
 
 /// Whether a record says what the specification would show.

@@ -9,7 +9,8 @@ use dlock_tests::Pieces;
 use fastrand::Rng;
 
 use crate::spec::plan::{
-    ACTORS, Act, Actor, CLIENTS, Family, Foreign, Index, Place, Plan, Publish, Step, Stray, Who,
+    ACTORS, Act, Actor, CLIENTS, Family, Foreign, Index, Place, Plan, Publish, Spending, Step,
+    Stray, Who,
 };
 
 pub(crate) fn plan(of: Family, seed: u64) -> Plan {
@@ -48,6 +49,7 @@ impl Draw {
                 mode: LockMode::Write,
                 owner: None,
                 longest: Duration::from_secs(self.one(&[(4, 10), (1, 3600)])),
+                lingers: false,
             };
         }
         // An owner may contain what the records are separated by, and may be called like somebody's hold.
@@ -64,6 +66,7 @@ impl Draw {
             mode: self.one(&[(1, LockMode::Read), (1, LockMode::Write)]),
             owner: self.one(&owners),
             longest: Duration::from_secs(self.one(&[(4, 10), (1, 3600)])),
+            lingers: self.0.u32(0..4) == 0,
         }
     }
 
@@ -147,6 +150,7 @@ impl Draw {
             },
             20..29 => Act::Release {
                 stray: self.stray(),
+                spent: self.spent(),
             },
             29..33 => Act::Renew {
                 lease: self.lease(),
@@ -162,6 +166,7 @@ impl Draw {
                 lease: self.lease(),
                 stale: self.span_of(&[(4, 0..1), (1, 1..10_000)]),
                 stray: self.stray(),
+                spent: self.spent(),
             },
         }
     }
@@ -183,6 +188,16 @@ impl Draw {
     fn stray(&mut self) -> Stray {
         let odd = self.0.i64(-1_000..5_000_000);
         self.one(&[(5, Stray::None), (2, Stray::Possible), (1, Stray::Odd(odd))])
+    }
+
+    fn spent(&mut self) -> Spending {
+        let ahead = self.0.i64(-1_000_000..100_000);
+        let far = self.0.i64(900_000..3_000_000);
+        self.one(&[
+            (2, Spending::Named),
+            (3, Spending::Ahead(ahead)),
+            (1, Spending::Ahead(far)),
+        ])
     }
 
     fn valid(&mut self) -> i64 {

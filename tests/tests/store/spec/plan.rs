@@ -45,6 +45,8 @@ pub(crate) struct Actor {
     pub(crate) owner: Option<&'static str>,
     /// The longest lease that it asks for: ten seconds, or so long that the lock is forgotten earlier.
     pub(crate) longest: Duration,
+    /// Whether its holds may linger.
+    pub(crate) lingers: bool,
 }
 
 /// Whose operation it is.
@@ -146,6 +148,7 @@ pub(crate) enum Act {
     },
     Release {
         stray: Stray,
+        spent: Spending,
     },
     Renew {
         lease: Duration,
@@ -160,11 +163,20 @@ pub(crate) enum Act {
         /// How many tokens ago the one was named that the client has seen last.
         stale: u64,
         stray: Stray,
+        spent: Spending,
     },
     /// Another server has named a token, so far ahead of this one's time in microseconds.
     Raise {
         ahead: i64,
     },
+}
+
+/// Which tokens a client has used under a hold, if that may linger.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Spending {
+    Named,
+    /// Up to the server's time, and so far ahead of it in microseconds.
+    Ahead(i64),
 }
 
 /// For how long a place is asked for, and how.

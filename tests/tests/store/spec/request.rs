@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use dlock::__internals::{Extent, HoldId, Keys, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
+use dlock::__internals::{
+    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, ServerToken, Spent, Stray as Flag,
+};
 use dlock::LockKind;
 use dlock_tests::Pieces;
 
-use crate::spec::plan::{Act, Actor, Stray};
+use crate::spec::plan::{Act, Actor, Spending, Stray};
 
 /// An operation with what goes along with it.
 #[derive(Debug, Clone)]
@@ -44,6 +46,13 @@ impl Knowledge {
                 Flag::Possible
             }
         };
+        let tokens = |spent| match spent {
+            _ if !actor.lingers => Spent::Named,
+            Spending::Named => Spent::Named,
+            Spending::Ahead(ahead) => {
+                Spent::UpTo(ServerToken::new(now.saturating_add_signed(ahead)))
+            }
+        };
         let op = match act {
             Act::Acquire {
                 lease,
@@ -64,10 +73,11 @@ impl Knowledge {
                     }),
                 }
             }
-            Act::Release { stray } => Op::Release {
+            Act::Release { stray, spent } => Op::Release {
                 hold,
                 lease: actor.longest,
                 stray: flag(stray),
+                spent: tokens(*spent),
             },
             Act::Renew { lease, end } => Op::Renew {
                 hold,
@@ -85,11 +95,13 @@ impl Knowledge {
                 lease,
                 stale,
                 stray,
+                spent,
             } => Op::Yield {
                 hold,
                 lease: actor.longest.min(*lease),
                 seen: ServerToken::new(self.token.saturating_sub(*stale)),
                 stray: flag(stray),
+                spent: tokens(*spent),
             },
             Act::Raise { ahead } => Op::Raise {
                 hold,
@@ -108,7 +120,8 @@ impl Knowledge {
 /// The id of an acquisition.
 pub(crate) fn id(number: usize, actor: &Actor) -> HoldId {
     let text = format!("{}/{number}", client(actor.client));
-    HoldId::parse(&text).expect("an id")
+    let id = HoldId::parse(&text).expect("an id");
+    if actor.lingers { id.lingering() } else { id }
 }
 
 /// The id of a client.
@@ -119,7 +132,9 @@ pub(crate) fn client(number: usize) -> String {
 /// The acquisition behind an id.
 pub(crate) fn number(id: &str) -> usize {
     let number = id.rsplit('/').next().expect("an id has parts");
-    number
+    let plain = number.strip_suffix(HoldId::LINGERS);
+    plain
+        .unwrap_or(number)
         .parse()
         .expect("ids here end with the acquisition's number")
 }

@@ -6,6 +6,7 @@ mod busy;
 mod drops;
 mod keys;
 mod lateness;
+mod linger;
 mod loss;
 mod moved;
 mod mutexes;

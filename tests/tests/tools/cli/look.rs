@@ -39,6 +39,29 @@ async fn inspect_tells_who_holds_the_lock() {
     assert_eq!(free.out, "never-used: free, no token remembered\n");
 }
 
+#[tokio::test]
+async fn a_hold_that_may_linger_is_shown_as_such() {
+    let tool = Tool::on_cluster().await;
+    let lock = tool.client.rw_lock("order:42").expect("valid");
+    let kept = lock.linger(Duration::from_secs(60));
+    let guard = kept.write().await.expect("free");
+    guard.release().await.expect("held to the end");
+    let said = tool.say(&["inspect", "order:42"]).await.out;
+    assert!(said.contains("  write, may linger  "), "{said}");
+    let said = tool.say(&["inspect", "order:42", "--json"]).await.json();
+    assert_eq!(said["holders"][0]["may_linger"], true, "{said}");
+    let said = tool.say(&["top", "--json", "-n", "1"]).await.json();
+    let holder = &said["locks"][0]["holders"][0];
+    assert_eq!(holder["may_linger"], true, "{said}");
+
+    let other = tool.client.rw_lock("order:43").expect("valid");
+    let _guard = other.write().await.expect("free");
+    let said = tool.say(&["inspect", "order:43"]).await.out;
+    assert!(!said.contains("linger"), "{said}");
+    let said = tool.say(&["inspect", "order:43", "--json"]).await.json();
+    assert_eq!(said["holders"][0]["may_linger"], false, "{said}");
+}
+
 /// What the guide says about a lock that was lost as `removed`: a last token means a release, none means nothing.
 #[tokio::test]
 async fn a_last_token_is_shown_after_a_release_until_the_lease_would_have_ended() {

@@ -23,7 +23,7 @@ fn details(row: &Row, room: usize) -> Vec<Line<'static>> {
     let holders = row.lock.info.holders.iter().map(|hold| {
         Line::raw(format!(
             "holds  {:5} {:>6}  {}  lease {}  token {}  {}",
-            hold.mode,
+            who::mode(hold),
             who::time(hold.held_for),
             who::holder(hold),
             short(hold.remaining),

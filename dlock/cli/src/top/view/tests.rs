@@ -131,6 +131,39 @@ async fn a_mutex_is_told_from_a_lock_of_its_name() {
 }
 
 #[tokio::test]
+async fn a_hold_that_may_linger_is_shown_as_such() {
+    let client = dlock::Client::builder().client_name("web-1");
+    let client = client.build().await.expect("memory is always there");
+    let lock = client.rw_lock("user:7").expect("valid");
+    let lock = lock.linger(std::time::Duration::from_secs(60));
+    let guard = lock.read().await.expect("free");
+    guard.release().await.expect("held to the end");
+    let info = lock.inspect().await.expect("answers");
+    let mut view = View::new(String::new());
+    view.take(Picture {
+        rows: vec![Row {
+            lock: found("user:7", info),
+            rate: 0.0,
+        }],
+        scans: 1,
+        ..Picture::default()
+    });
+    let shown = lines(&mut view);
+    assert!(shown[3].contains(" read ") && shown[3].ends_with("web-1"));
+    assert!(
+        shown[16].starts_with("holds  read, may linger "),
+        "{}",
+        shown[16]
+    );
+    let json = view.picture.to_json();
+    assert_eq!(json["locks"][0]["holders"][0]["may_linger"], true);
+    assert_eq!(
+        picture().await.to_json()["locks"][0]["holders"][0]["may_linger"],
+        false
+    );
+}
+
+#[tokio::test]
 async fn the_last_line_names_every_key_in_every_state() {
     let mut view = View::new(String::new());
     view.take(picture().await);

@@ -4,13 +4,13 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use super::Line;
-use super::world::{Event, Kind, Mistake, Task, TestHold, World, all_terms, terms};
+use super::world::{Event, Kind, Mistake, Task, TestHold, World, terms};
 use crate::clock::BootInstant;
 use crate::kind::LockMode;
 
 /// How many states there are.
-fn explore(mistake: Mistake) -> usize {
-    let mut todo = VecDeque::from([World::new(mistake)]);
+fn explore(mistake: Mistake, linger: Option<Duration>) -> usize {
+    let mut todo = VecDeque::from([World::new(mistake, linger)]);
     let mut seen = HashSet::from([todo[0].essence()]);
     while let Some(world) = todo.pop_front() {
         for event in world.events() {
@@ -27,8 +27,13 @@ fn explore(mistake: Mistake) -> usize {
 
 #[test]
 fn nothing_that_three_tasks_can_do_leads_astray() {
-    let states = explore(Mistake::None);
+    let states = explore(Mistake::None, None);
     assert!(states > 25_000, "only {states} states");
+    let states = explore(Mistake::None, Some(Duration::from_secs(1)));
+    assert!(
+        states > 25_000,
+        "only {states} states with holds that linger"
+    );
 }
 
 #[test]
@@ -39,8 +44,10 @@ fn mistakes_are_noticed() {
         Mistake::ForgetsShare,
         Mistake::LeavesTwice,
         Mistake::ForgetsEnd,
+        Mistake::ForgetsLingering,
     ] {
-        let noticed = std::panic::catch_unwind(|| explore(mistake));
+        let linger = (mistake == Mistake::ForgetsLingering).then_some(Duration::from_secs(1));
+        let noticed = std::panic::catch_unwind(|| explore(mistake, linger));
         assert!(noticed.is_err(), "{mistake:?} goes unnoticed");
     }
 }
@@ -57,7 +64,7 @@ fn a_lock_counts_as_had_from_task_to_task_until_it_is_left_to_others() {
             terms,
             healthy: true,
         };
-        let admitted = line.hold_granted(hold, after(seconds));
+        let admitted = line.hold_granted(hold, false, after(seconds));
         assert!(admitted.readers.is_empty() && admitted.leader.is_none());
     };
     assert_eq!(line.had_for(began), Duration::ZERO);
@@ -73,7 +80,7 @@ fn a_lock_counts_as_had_from_task_to_task_until_it_is_left_to_others() {
 impl World {
     /// Whether the server could grant this now.
     fn grantable(&self, kind: Kind) -> bool {
-        let mode = all_terms()[kind].mode;
+        let mode = self.terms[kind].mode;
         let others = self
             .holds
             .values()
@@ -90,7 +97,9 @@ impl World {
             match *task {
                 Task::Idle if self.closed => {}
                 Task::Idle => {
-                    for kind in 0..3 {
+                    // With the third kind there would be ten times as many states.
+                    let kinds = if self.terms[0].linger.is_some() { 2 } else { 3 };
+                    for kind in 0..kinds {
                         for (waits, open) in [(true, true), (true, false), (false, true)] {
                             events.push(Event::Enter(at, kind, waits, open));
                         }
@@ -98,12 +107,18 @@ impl World {
                 }
                 Task::Waits(_) => events.push(Event::Cancel(at)),
                 Task::Holds(_) => events.extend([Event::Leave(at, true), Event::Leave(at, false)]),
-                Task::Leads(_, Some(_)) => {
-                    events.extend([Event::SliceGranted(at), Event::Declined(at)]);
+                Task::Leads(kind, Some(id)) => {
+                    if self.holds[&id].terms == self.terms[kind] {
+                        events.push(Event::SliceGranted(at));
+                    }
+                    events.push(Event::Declined(at));
                 }
                 Task::Leads(kind, None) => {
                     if self.grantable(kind) {
-                        events.push(Event::Granted(at));
+                        events.push(Event::Granted(at, false));
+                        if self.terms[kind].linger.is_some() {
+                            events.push(Event::Granted(at, true));
+                        }
                     }
                     events.extend([Event::GivesUp(at), Event::Refused(at)]);
                 }
@@ -117,6 +132,9 @@ impl World {
             events.push(Event::Lost(hold.id));
             if hold.healthy {
                 events.push(Event::Weakens(hold.id));
+            }
+            if hold.terms.linger.is_some() {
+                events.extend([Event::Wanted(hold.id), Event::Lingered(hold.id)]);
             }
         }
         if !self.closed {
@@ -143,12 +161,14 @@ impl World {
         );
         for hold in self.holds.values() {
             let shares = self.shares(hold.id);
+            let lingers = self.line.lingers() && current == Some(hold.id);
+            assert!(!(lingers && self.closed), "lingers after the end");
             assert!(
-                shares > 0,
+                shares > 0 || lingers,
                 "a hold that nobody has, and that does not go back"
             );
             assert!(
-                shares == 1 || hold.terms.shareable(),
+                shares <= 1 || hold.terms.shareable(),
                 "two hold what is for one"
             );
         }
@@ -157,7 +177,8 @@ impl World {
                 assert!(self.holds.contains_key(id), "stands on what went back");
             }
         }
-        let busy = self.tasks.iter().any(|task| *task != Task::Idle);
+        let works = self.tasks.iter().any(|task| *task != Task::Idle);
+        let busy = works || self.line.lingers();
         assert_eq!(self.line.is_idle(), !busy, "idle or not");
     }
 
@@ -170,10 +191,14 @@ impl World {
             other => (other, None),
         });
         let holds: Vec<_> = (self.holds.values())
-            .map(|hold| (hold.terms, hold.healthy, self.gone.contains(&hold.id)))
+            .map(|hold| {
+                let wanted = self.wanted.contains(&hold.id);
+                let gone = self.gone.contains(&hold.id);
+                (hold.terms, hold.healthy, gone, wanted)
+            })
             .collect();
         let line = &self.line;
-        let current = (line.current.as_ref()).map(|at| (order(at.hold.id), at.shares));
+        let current = (line.current.as_ref()).map(|at| (order(at.hold.id), at.shares, at.wanted));
         let former = line
             .former
             .iter()

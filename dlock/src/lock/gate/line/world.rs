@@ -18,18 +18,22 @@ pub(super) fn terms(mode: LockMode, max_hold: Option<Duration>) -> Terms {
         mode,
         lease: Duration::from_secs(30),
         max_hold,
+        linger: None,
     }
 }
 
 /// To write, to read together, and to read each on a hold of its own.
-pub(super) fn all_terms() -> [Terms; 3] {
+fn all_terms(linger: Option<Duration>) -> [Terms; 3] {
     let own = Some(Duration::from_secs(60));
     [
         (LockMode::Write, None),
         (LockMode::Read, None),
         (LockMode::Read, own),
     ]
-    .map(|(m, own)| terms(m, own))
+    .map(|(m, own)| Terms {
+        linger,
+        ..terms(m, own)
+    })
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +66,7 @@ pub(super) enum Task {
     Holds(usize),
 }
 
-/// An index into [`all_terms`].
+/// An index into [`World::terms`].
 pub(super) type Kind = usize;
 
 /// A mistake of the gate's shell, to see that it is noticed.
@@ -79,6 +83,8 @@ pub(super) enum Mistake {
     LeavesTwice,
     /// The end of a lead is not reported.
     ForgetsEnd,
+    /// What lingers at the end of the client is not given back.
+    ForgetsLingering,
 }
 
 #[derive(Clone, Debug)]
@@ -93,12 +99,15 @@ pub(super) struct World {
     /// Holds of which the server knows no more.
     pub(super) gone: HashSet<usize>,
     next_hold: usize,
+    /// Holds that others want.
+    pub(super) wanted: HashSet<usize>,
     pub(super) closed: bool,
+    pub(super) terms: [Terms; 3],
     mistake: Mistake,
 }
 
 impl World {
-    pub(super) fn new(mistake: Mistake) -> Self {
+    pub(super) fn new(mistake: Mistake, linger: Option<Duration>) -> Self {
         Self {
             line: Line::default(),
             tasks: [Task::Idle; TASKS],
@@ -107,7 +116,9 @@ impl World {
             holds: BTreeMap::new(),
             gone: HashSet::new(),
             next_hold: 0,
+            wanted: HashSet::new(),
             closed: false,
+            terms: all_terms(linger),
             mistake,
         }
     }
@@ -132,7 +143,10 @@ pub(super) enum Event {
     Enter(usize, Kind, bool, bool),
     Cancel(usize),
     Leave(usize, bool),
-    Granted(usize),
+    /// With whether others were in line before.
+    Granted(usize, bool),
+    Wanted(usize),
+    Lingered(usize),
     SliceGranted(usize),
     Declined(usize),
     GivesUp(usize),
@@ -166,19 +180,22 @@ impl World {
                     self.leave(id, open);
                 }
             }
-            Event::Granted(at) => {
+            Event::Granted(at, queued) => {
                 let Task::Leads(kind, None) = self.tasks[at] else {
                     unreachable!()
                 };
                 let hold = TestHold {
                     id: self.next_hold,
-                    terms: all_terms()[kind],
+                    terms: self.terms[kind],
                     healthy: true,
                 };
                 self.next_hold += 1;
                 self.tasks[at] = Task::Holds(hold.id);
                 self.holds.insert(hold.id, hold.clone());
-                let admitted = self.line.hold_granted(hold.clone(), clock(true));
+                if queued {
+                    self.wanted.insert(hold.id);
+                }
+                let admitted = self.line.hold_granted(hold.clone(), queued, clock(true));
                 self.admit(hold.id, admitted);
             }
             Event::SliceGranted(at) => {
@@ -186,6 +203,7 @@ impl World {
                     unreachable!()
                 };
                 self.tasks[at] = Task::Holds(id);
+                self.wanted.remove(&id);
                 let hold = self.holds[&id].clone();
                 let admitted = self.line.slice_granted(&hold, clock(true));
                 self.admit(id, admitted);
@@ -211,11 +229,45 @@ impl World {
                 let told = self.line.refused();
                 self.fail(told);
             }
+            Event::Close => {
+                self.closed = true;
+                let told = self.line.close();
+                self.fail(told);
+                if self.mistake != Mistake::ForgetsLingering
+                    && let Some(hold) = self.line.drop_lingering()
+                {
+                    self.holds.remove(&hold.id);
+                }
+            }
+            event => self.happen_to_hold(event),
+        }
+    }
+
+    fn happen_to_hold(&mut self, event: Event) {
+        match event {
             Event::Lost(id) => {
                 self.gone.insert(id);
                 let hold = self.holds[&id].clone();
                 let leader = self.line.lost(&hold);
                 self.lead(leader);
+                if self.shares(id) == 0 {
+                    self.holds.remove(&id);
+                }
+            }
+            Event::Wanted(id) => {
+                self.wanted.insert(id);
+                let hold = self.holds[&id].clone();
+                let wanted = self.line.wanted(&hold);
+                if let Some(hold) = wanted.and_then(|wanted| wanted.idle) {
+                    self.leave(hold.id, true);
+                }
+            }
+            Event::Lingered(id) => {
+                let hold = self.holds[&id].clone();
+                let later = BootInstant::from_nanos(u64::MAX / 2);
+                if let Some(hold) = self.line.has_lingered(&hold, later) {
+                    self.leave(hold.id, true);
+                }
             }
             Event::Weakens(id) => {
                 let known = self
@@ -231,16 +283,12 @@ impl World {
                     hold.healthy = false;
                 }
             }
-            Event::Close => {
-                self.closed = true;
-                let told = self.line.close();
-                self.fail(told);
-            }
+            _ => unreachable!("an event of a task"),
         }
     }
 
     fn enter(&mut self, at: usize, kind: Kind, may_wait: bool, open: bool) {
-        let wanted = all_terms()[kind];
+        let wanted = self.terms[kind];
         let others_wait = self.first_waiting().is_some();
         match self.line.enter(wanted, may_wait, || clock(open)) {
             Way::Join(hold) => {
@@ -249,6 +297,13 @@ impl World {
                     hold.healthy && wanted.shareable() && hold.terms == wanted,
                     "cannot share"
                 );
+                self.tasks[at] = Task::Holds(hold.id);
+            }
+            Way::TakeOver(hold) => {
+                assert!(!others_wait, "overtaken");
+                assert!(hold.healthy && hold.terms == wanted, "cannot use it");
+                assert!(self.shares(hold.id) == 0, "used by another task");
+                assert!(!self.wanted.contains(&hold.id), "others want it");
                 self.tasks[at] = Task::Holds(hold.id);
             }
             Way::Lead(hold) => {
@@ -271,18 +326,24 @@ impl World {
             panic!("left what went back")
         };
         let first = self.first_waiting();
-        match self.line.left(&hold, || clock(open)) {
+        let goes_on = open || hold.terms.linger.is_some() && !self.wanted.contains(&id);
+        match self.line.left(&hold, !self.closed, || clock(open)) {
             Left::Stays => {}
+            Left::Lingers => {
+                assert!(hold.healthy && hold.terms.linger.is_some(), "cannot linger");
+                assert!(first.is_none() && !self.closed, "lingers for no task");
+                assert!(!self.wanted.contains(&id), "others want it");
+            }
             Left::PassedOn(to, _) => {
                 assert!(
-                    hold.healthy && Some(to) == first && open,
+                    hold.healthy && Some(to) == first && goes_on,
                     "passed on wrongly"
                 );
                 self.tasks[to] = Task::Holds(self.told(to, &hold));
             }
             Left::SliceOver(to, _) => {
                 assert!(
-                    hold.healthy && Some(to) == first && !open,
+                    hold.healthy && Some(to) == first && !goes_on,
                     "passed on wrongly"
                 );
                 let Task::Waits(kind) = self.tasks[to] else {
@@ -302,7 +363,7 @@ impl World {
         let Task::Waits(kind) = self.tasks[to] else {
             panic!("told one who does not wait")
         };
-        assert_eq!(all_terms()[kind], hold.terms, "another hold than wanted");
+        assert_eq!(self.terms[kind], hold.terms, "another hold than wanted");
         hold.id
     }
 
@@ -312,7 +373,7 @@ impl World {
             assert!(hold.terms.shareable(), "cannot share");
             self.tasks[reader] = Task::Holds(self.told(reader, &hold));
         }
-        let left_out = |task: &Task| matches!(task, Task::Waits(kind) if hold.terms.shareable() && all_terms()[*kind] == hold.terms);
+        let left_out = |task: &Task| matches!(task, Task::Waits(kind) if hold.terms.shareable() && self.terms[*kind] == hold.terms);
         assert!(!self.tasks.iter().any(left_out), "a reader left out");
         self.lead(admitted.leader);
     }

@@ -7,7 +7,7 @@ use super::hold::Hold;
 use super::line::{Ear, KEPT, Next, Post, Waiter};
 use super::state::{Lock, Moment, after};
 use crate::kind::LockMode;
-use crate::protocol::{HoldId, PlaceTerms, Reply};
+use crate::protocol::{HoldId, Message, PlaceTerms, Reply};
 use crate::token::ServerToken;
 
 /// An acquire.
@@ -64,7 +64,17 @@ impl Lock {
                     // Worth another look.
                     return Reply::Again;
                 }
+                self.ask_back(post);
                 reply
+            }
+        }
+    }
+
+    /// Tells the processes that keep the lock for their next tasks that others want it.
+    fn ask_back(&self, post: &mut Post<'_>) {
+        if post.serves_who_enters() {
+            for hold in self.holds.iter().filter(|hold| hold.id.lingers()) {
+                post.tell(&Message::Look(hold.id.clone()));
             }
         }
     }

@@ -64,6 +64,9 @@ impl Lock {
             self.bury(id, Stray::Possible, until, at);
         }
         self.promise(deadline);
+        if id.lingers() && !self.line.is_empty() {
+            return Reply::Wanted;
+        }
         Reply::Done
     }
 }

@@ -6,7 +6,7 @@ use super::hold::Hold;
 use super::line::{Next, Post};
 use super::state::{Lock, Moment, after};
 use crate::kind::LockMode;
-use crate::protocol::{HoldId, Message, Reply};
+use crate::protocol::{HoldId, Message, Reply, Spent};
 use crate::token::ServerToken;
 
 /// A hold that may go on.
@@ -17,20 +17,45 @@ pub(super) struct Slice<'a> {
     pub(super) lease: Duration,
     /// The last token that its holder has been told.
     pub(super) seen: ServerToken,
+    /// Which tokens it was used with.
+    pub(super) spent: Spent,
 }
 
 impl Lock {
-    pub(super) fn release(&mut self, id: &HoldId, at: Moment, post: &mut Post<'_>) -> Reply {
-        let live = |hold: &Hold| hold.id == *id && hold.deadline > at.now;
-        if !self.holds.iter().any(live) {
+    pub(super) fn release(
+        &mut self,
+        id: &HoldId,
+        spent: Spent,
+        at: Moment,
+        post: &mut Post<'_>,
+    ) -> Reply {
+        let live = |hold: &&Hold| hold.id == *id && hold.deadline > at.now;
+        let Some(deadline) = self.holds.iter().find(live).map(|hold| hold.deadline) else {
             return Reply::Gone;
-        }
+        };
+        let at = self.spend(spent, deadline, at);
         let now = at.now.max(self.last);
         self.drop_holds(|hold| hold.id == *id);
         self.clear_away(now);
         self.pass_on(now, post);
         self.settle_if_free(at);
         Reply::Done
+    }
+
+    /// Tokens were used that the server did not name: the next one is larger, and the lock's time is not before it.
+    fn spend(&mut self, spent: Spent, deadline: u64, at: Moment) -> Moment {
+        let token = match spent {
+            Spent::Named => return at,
+            // A client stops before its lease ends.
+            Spent::UpTo(token) => token.as_u64().min(deadline - 1),
+        };
+        if token <= self.last {
+            return at;
+        }
+        self.last = token;
+        let then = Moment::of(at.real, at.offset, token.max(self.noted));
+        self.offset = self.offset.max(then.offset);
+        then
     }
 
     /// Gives up what the acquire got: a hold or a place in the line.
@@ -56,18 +81,25 @@ impl Lock {
         let Some(index) = self.holds.iter().position(|hold| hold.id == *slice.id) else {
             return Reply::Gone;
         };
-        let (mode, mut token) = (self.holds[index].mode, self.holds[index].token);
+        let Hold {
+            mode,
+            mut token,
+            deadline,
+            ..
+        } = self.holds[index];
         let mut now = at.now;
         if token == slice.seen.as_u64() {
+            let at = self.spend(slice.spent, deadline, at);
+            self.line.drop_dead(at.now);
             let somebody_waits = self.line.first(LockMode::Write).is_some()
                 || mode == LockMode::Write && self.line.first(LockMode::Read).is_some();
             if somebody_waits && mode == LockMode::Write {
-                return self.release(slice.id, at, post);
+                return self.release(slice.id, Spent::Named, at, post);
             }
             if somebody_waits {
                 return Reply::Done;
             }
-            now = now.max(self.last);
+            now = at.now.max(self.last);
             token = self.next_token(now);
         }
         let hold = &mut self.holds[index];

@@ -142,9 +142,11 @@ impl Lock {
                 lease,
                 extent,
             } => self.renew(hold, whole_millis(*lease), *extent, valid_until, at),
-            Op::Release { hold, stray, .. } => {
+            Op::Release {
+                hold, stray, spent, ..
+            } => {
                 self.bury(hold, *stray, valid_until, at);
-                self.release(hold, at, post)
+                self.release(hold, *spent, at, post)
             }
             Op::Abandon { hold, stray } => {
                 self.bury(hold, *stray, valid_until, at);
@@ -155,11 +157,13 @@ impl Lock {
                 lease,
                 seen,
                 stray,
+                spent,
             } => {
                 let slice = Slice {
                     id: hold,
                     lease: whole_millis(*lease),
                     seen: *seen,
+                    spent: *spent,
                 };
                 let reply = self.yield_now(&slice, at, post);
                 if reply == Reply::Done && !self.holds.iter().any(|other| other.id == *hold) {

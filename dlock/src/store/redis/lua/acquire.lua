@@ -56,6 +56,7 @@ if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local at = time[1] .. us
 local h, w, r, x, field = known.h, known.w, known.r, known.x, known['?' .. id]
 local MEMORY, NOTED, KEPT = 60000000, 500000, 10000000 -- As in common/record.lua.
+local lingering = string.byte(id, -1) == 126 -- '~': recorded with its mark, by the long way.
 local plain = known.o == '' and known['+' .. id] == '' and known['-' .. id] == '' and owner == '' and #known.t == #at
   and known.t < at and known.n < at and at < argv[3]
   and (known.z == '' or string.sub(known.z, -17) > ' ' .. at) -- None that is over has to be removed.
@@ -101,7 +102,7 @@ if plain and h ~= '' and x ~= '' then
       end
       return {2, earliest - at, known.t, at}
     end
-  elseif w == '' and r == '' and field == '' and known.e == '' then
+  elseif w == '' and r == '' and field == '' and known.e == '' and not lingering then
     local deadline = string.format('%d', at + lease)
     if deadline <= x then
       local k = reads + 1
@@ -113,7 +114,7 @@ if plain and h ~= '' and x ~= '' then
 end
 -- No holds and no waiters, but tombstones. (A hash with more fields than those has void ones, which the common files remove.)
 local first, tail = string.match(known.z, '^(%d+) (%d+) ')
-if plain and first and h == '' and w == '' and r == '' and fields <= 4 + 2 * (tail - first) then
+if plain and not lingering and first and h == '' and w == '' and r == '' and fields <= 4 + 2 * (tail - first) then
   local deadline = string.format('%d', at + lease)
   x = string.format('%d', at + math.max(lease, MEMORY))
   call('PEXPIREAT', lock, string.format('%d', math.floor(x / 1000) + 1001))
@@ -191,6 +192,16 @@ if again then
   return {5}
 end
 
+-- Tells the processes that keep the lock for their next tasks that others want it: 128 at most.
+local function ask_back()
+  if lingers == '' or notes then return end
+  local holds = {}
+  for k = 1, min(reads + writes, 128) do holds[k] = 'h' .. k end
+  for _, of in ipairs(get(holds)) do
+    if of and string.byte(of, -1) == 126 then told({id = of}, of) end
+  end
+end
+
 if not blocked then
   if place then leave(place) end
   last = max(now, last + 1)
@@ -204,6 +215,7 @@ if not blocked then
 end
 if place_lease == 0 then
   if fields > 2 or pending.o then commit(true) end -- Otherwise the only hold stays recorded as such.
+  ask_back()
   return {0, blocked - now}
 end
 promise_place(now + place_lease)
@@ -218,6 +230,7 @@ commit(known_place)
 local reply = {2, blocked - now, last, now}
 if trusted and not witness() and (rouse() or get1('+' .. id)) then reply = {5} end
 commit(true)
+if reply[1] == 2 then ask_back() end
 return reply
 end)()
 end)()

@@ -4,13 +4,14 @@
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 in how many ms to forget the lock if that leaves it free ('' = when it expires anyway),
 --       3 until when (server's time) an acquire with this id must have no effect (0 = none is on its way), 4 how to
---       publish (see acquire.lua)
+--       publish (see acquire.lua), 5 there if the holder has used tokens that the server did not name: up to which of
+--       the server's
 -- Returns  1  released: until now no other client could have got the lock, even if its lease is over
 --          {1, {channel, message, ...}}  as 1, with the messages to publish
 --          0  no such hold: released before, or expired and cleared away
 local call = redis.call
 local lock, id = KEYS[1], ARGV[1]
-local till, pub = tonumber(ARGV[3]), ARGV[4]
+local till, pub, spent = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local short = call('HMGET', lock, 't', '=' .. id, 'h', 'w', 'r', '+' .. id, 'o', 'x', 'e', 'n')
 for i = 2, 10 do
   if short[i] == '' then short[i] = false end -- void
@@ -25,7 +26,7 @@ local function write(changes)
 end
 
 -- The only hold, and an empty queue.
-if alone and not h and till == 0 then
+if alone and not h and till == 0 and not spent then
   call('HDEL', lock, '=' .. id)
   if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
   return 1
@@ -45,7 +46,7 @@ local us = time[2]
 if #us < 6 then us = string.rep('0', 6 - #us) .. us end
 local token = time[1] .. us
 local noted = short[10]
-local simple = till == 0 and mine and not short[7] and not (noted and noted > token) -- The clock has not been set back.
+local simple = till == 0 and not spent and mine and not short[7] and not (noted and noted > token) -- The clock has not been set back.
 if simple and w and not short[5] and string.sub(h, 1, 6) == '1 0 1 ' then
   local kind = string.byte(pub)
   local count, head, front, tail = string.match(w, '^1 (%d+) (%d+) (%d+) (%d+)$')
@@ -60,7 +61,7 @@ if simple and w and not short[5] and string.sub(h, 1, 6) == '1 0 1 ' then
       local after = count ~= '1'
         and string.format('1 %d %d %d %s', count - 1, head == front and front + 1 or head, front + 1, tail) or ''
       local changes = {'t', token, '+' .. who, 'w ' .. deadline .. ' ' .. token .. ' 1 ', 'h1', who,
-        'h', '1 0 1 ' .. deadline, 'w', after, '+' .. id, '', 'W' .. front, '', '?' .. who, ''}
+        'h', '1 0 1 ' .. deadline .. (string.byte(who, -1) == 126 and '~' or ''), 'w', after, '+' .. id, '', 'W' .. front, '', '?' .. who, ''}
       write(changes)
       if after == '' then
         call('HDEL', lock, '+' .. id, 'W' .. front, '?' .. who, 'w')
@@ -86,7 +87,7 @@ end
 -- The queue is empty and no hold can have expired: one of several is removed, or the only one. The last of the list gets
 -- the number of the removed one.
 if simple and not (w or short[5] or short[9]) and #token == #short[1] and token > short[1] then
-  local reads, writes, earliest = string.match(h, '^1 (%d+) (%d+) (%d+)$')
+  local reads, writes, earliest, lingers = string.match(h, '^1 (%d+) (%d+) (%d+)(~?)$')
   local mode, k = string.match(mine, '^(%a) %d+ %d+ (%d+) $')
   local x = short[8]
   if mode and earliest and earliest > token and x and x - short[1] <= 60000000 then
@@ -98,7 +99,7 @@ if simple and not (w or short[5] or short[9]) and #token == #short[1] and token 
       if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
       return 1
     elseif mode == 'r' and writes == '0' then
-      local changes = {'h', '1 ' .. n - 1 .. ' 0 ' .. earliest, '+' .. id, '', 'h' .. n, ''}
+      local changes = {'h', '1 ' .. n - 1 .. ' 0 ' .. earliest .. lingers, '+' .. id, '', 'h' .. n, ''}
       if tonumber(k) < n then
         local moved = call('HGET', lock, 'h' .. n)
         local before, after = string.match(call('HGET', lock, '+' .. moved), '^(%a %d+ %d+ )%d+( .*)$')
@@ -128,6 +129,7 @@ else
   if mine then
     sweep(W)
     sweep(R)
+    if spent then pass(min(tonumber(spent), mine.deadline - 1)) end
     give_back(mine)
   end
   if mine or till > 0 then commit(true) end

@@ -4,8 +4,10 @@
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 lease in ms + 1001: how long the key lives after that, 3 there if the lease is to end just then:
 --       until when (server's time) an acquire with this id must have no effect (0 = none is on its way)
--- Returns  1 renewed | 0 lost: no such hold, or its lease had already passed
+-- Returns  1 renewed | 2 renewed, and others wait: said of holds that linger (see common/record.lua) |
+--          0 lost: no such hold, or its lease had already passed
 local call = redis.call
+local renewed = 1
 local lock, id, ttl, exactly = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3] or '')
 local field, mine, x, ended, noted = '=' .. id, nil, nil, nil, nil
 local short = call('HMGET', lock, 't', field, 'o')
@@ -19,7 +21,10 @@ local alone = short[2]
 if alone == '' then alone = false end -- void
 if not alone then
   field = '+' .. id
-  local long = call('HMGET', lock, field, 'x', '-' .. id, 'n')
+  local fields = {field, 'x', '-' .. id, 'n'}
+  if string.byte(id, -1) == 126 then fields[5], fields[6] = 'w', 'r' end -- '~'
+  local long = call('HMGET', lock, unpack(fields))
+  if (long[5] or '') .. (long[6] or '') ~= '' then renewed = 2 end
   mine, x, ended, noted = long[1], long[2], long[3] and long[3] ~= '', long[4]
   if (not mine or mine == '') and (exactly or 0) == 0 then return lost() end
 end
@@ -36,7 +41,7 @@ if not exactly and not ended and (not short[3] or short[3] == '') and at >= toke
     if not mode then mode, left, seen, owner = 'w', (alone - 1001) * 1000, 0, '' end
     if at >= token + seen then
       if token + left <= at then return lost() end
-      if deadline <= token + left then return 1 end
+      if deadline <= token + left then return renewed end
       if at - token - seen >= NOTED then seen = at - token end
       call('PEXPIRE', lock, ttl)
       changes = {field, string.format('%s %d %d ', mode, deadline - token, seen) .. owner} -- an owner may have a NUL in it
@@ -46,7 +51,7 @@ if not exactly and not ended and (not short[3] or short[3] == '') and at >= toke
     if at - noted >= 0 then
       local mode, old, rest = string.match(mine, '^(%a) (%d+) (.*)$')
       if tonumber(old) <= at then return lost() end
-      if deadline <= tonumber(old) then return 1 end
+      if deadline <= tonumber(old) then return renewed end
       changes = {field, string.format('%s %d ', mode, deadline) .. rest}
       if at - token >= NOTED and at - noted >= NOTED then changes[3], changes[4] = 'n', string.format('%d', at) end
     end
@@ -56,7 +61,7 @@ if not exactly and not ended and (not short[3] or short[3] == '') and at >= toke
       call('HDEL', lock, '')
       call('HSET', lock, unpack(changes))
     end
-    return 1
+    return renewed
   end
 end
 
@@ -88,5 +93,5 @@ if deadline > mine.deadline then note_time() end
 if exactly then note_earliest(deadline) end
 promise(deadline)
 commit(true)
-return 1
+return renewed
 end)()

@@ -3,7 +3,8 @@
 -- KEYS  lock (see common/record.lua)
 -- ARGV  1 hold id, 2 lease in us, 3 the last token that the server named for this hold: if it has named another since,
 --       this is a delayed duplicate, which must not release, 4 until when (server's time) an acquire with this id must have no
---       effect if this releases (0 = none is on its way), 5 how to publish (see acquire.lua)
+--       effect if this releases (0 = none is on its way), 5 how to publish (see acquire.lua), 6 up to which token (see
+--       release.lua)
 -- Returns  token  the queue is empty: the hold goes on, extended, with a fresh token (a delayed duplicate: the last one)
 --          {2, {channel, message, ...}}  there are waiters, and perhaps messages to publish. A write hold has been
 --                 released to them; a read hold stays until its readers leave, but must not be joined any more
@@ -33,6 +34,7 @@ if not mine then
 end
 local mode, token, of = mine.mode, mine.token, mine.owner
 if token == seen then
+  if ARGV[6] then pass(min(tonumber(ARGV[6]), mine.deadline - 1)) end
   local wanted = front(W) or mode == 'w' and front(R)
   if wanted then
     if mode == 'w' then

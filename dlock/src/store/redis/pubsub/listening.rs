@@ -90,6 +90,12 @@ impl Listening {
         self.listener.begin()
     }
 
+    /// Whether a message told this one to look since the last call.
+    #[must_use]
+    pub fn take_called(&self) -> bool {
+        self.listener.take_called()
+    }
+
     /// The request may be known to two servers: no grant is believed until the next one.
     pub fn distrust(&self) {
         self.listener.distrust();

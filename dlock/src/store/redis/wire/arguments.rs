@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redis::{Cmd, RedisWrite};
 
-use crate::protocol::{Extent, HoldId, Op, PlaceTerms, Stray, whole_millis};
+use crate::protocol::{Extent, HoldId, Op, PlaceTerms, Spent, Stray, whole_millis};
 
 /// Starts the next argument, which ends when the result is dropped.
 pub(super) fn argument(cmd: &mut Cmd) -> Argument<impl Write + '_> {
@@ -45,6 +45,10 @@ impl<W: Write> Argument<W> {
         self.bytes(hold.client().as_str().as_bytes());
         self.bytes(b"/");
         self.hexadecimal(hold.number());
+        if hold.lingers() {
+            let mut mark = [0; 4];
+            self.bytes(HoldId::LINGERS.encode_utf8(&mut mark).as_bytes());
+        }
         self
     }
 
@@ -137,12 +141,14 @@ impl Terms<'_> {
                 lease,
                 seen,
                 stray,
+                spent,
             } => {
                 argument(cmd).hold(hold);
                 argument(cmd).number(micros(whole_millis(*lease)));
                 argument(cmd).display(seen);
                 argument(cmd).number(self.buried_until(*stray));
                 self.publishing.append(cmd);
+                append_spent(cmd, *spent);
             }
             Op::Raise { hold, token } => {
                 argument(cmd).hold(hold);
@@ -153,6 +159,13 @@ impl Terms<'_> {
                 unreachable!("each kind has its own")
             }
         }
+    }
+}
+
+/// Appends which tokens were used without the server.
+pub(super) fn append_spent(cmd: &mut Cmd, spent: Spent) {
+    if let Spent::UpTo(token) = spent {
+        argument(cmd).display(token);
     }
 }
 
@@ -205,6 +218,8 @@ mod tests {
             assert_eq!(written(&|to| _ = to.number(number)), number.to_string());
             let sixteen = format!("{number:016}");
             assert_eq!(written(&|to| _ = to.sixteen(number)), sixteen);
+            assert_eq!(written(&|to| _ = to.hold(&hold)), hold.to_string());
+            let hold = hold.lingering();
             assert_eq!(written(&|to| _ = to.hold(&hold)), hold.to_string());
         }
     }

@@ -22,6 +22,7 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
                 Reply::Done
             }
             (Op::Release { .. }, 2) => Reply::Done,
+            (Op::Renew { .. }, 2) => Reply::Wanted,
             (_, 0) => Reply::Gone,
             _ => return None,
         });

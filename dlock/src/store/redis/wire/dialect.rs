@@ -3,11 +3,11 @@
 
 use redis::{Cmd, RedisWrite};
 
-use super::arguments::{GRACE_MILLIS, Terms, argument, millis};
+use super::arguments::{GRACE_MILLIS, Terms, append_spent, argument, millis};
 use super::script::Script;
 use crate::key::LockKey;
 use crate::kind::{LockKind, LockMode};
-use crate::protocol::{Op, Stray, forget_after};
+use crate::protocol::{Op, Spent, Stray, forget_after};
 
 pub(super) trait Dialect: Sync {
     /// The script that carries an operation out in all cases.
@@ -61,7 +61,7 @@ impl Dialect for Rw {
     }
 
     fn has_plain(&self, op: &Op) -> bool {
-        matches!(op, Op::Release { lease, stray: Stray::None, .. } if forget_after(*lease).is_none())
+        matches!(op, Op::Release { lease, stray: Stray::None, spent: Spent::Named, .. } if forget_after(*lease).is_none())
     }
 
     fn plain(&self, key: &LockKey, op: &Op) -> Option<Cmd> {
@@ -101,7 +101,12 @@ impl Dialect for Rw {
                     argument(cmd).number(kept);
                 }
             }
-            Op::Release { hold, lease, stray } => {
+            Op::Release {
+                hold,
+                lease,
+                stray,
+                spent,
+            } => {
                 argument(cmd).hold(hold);
                 match forget_after(*lease) {
                     Some(forget) => _ = argument(cmd).number(millis(forget) + GRACE_MILLIS),
@@ -109,6 +114,7 @@ impl Dialect for Rw {
                 }
                 argument(cmd).number(terms.buried_until(*stray));
                 terms.publishing.append(cmd);
+                append_spent(cmd, *spent);
             }
             Op::Renew {
                 hold,

@@ -27,7 +27,7 @@ local heads = {'h', 'w', 'r'}
 local function commit(even_if_full)
   local total, lines = reads + writes, W.count + R.count
   local h, w, r
-  if total > 0 then h = fmt('1 %d %d %d', reads, writes, earliest - shift) end
+  if total > 0 then h = fmt('1 %d %d %d', reads, writes, earliest - shift) .. lingers end
   if W.tail > 0 and lines > 0 then w = fmt('1 %d %d %d %d', W.count, W.head, W.front, W.tail) end
   if R.tail > 0 and lines > 0 then
     r = fmt('1 %d %d %d %d %d %d', R.count, R.head, R.front, R.tail, R.phase, R.told)

@@ -21,7 +21,8 @@ end
 
 local function hold(hold_id, mode, deadline, token, of)
   local k = reads + writes + 1
-  if k == 1 then earliest = deadline end
+  if k == 1 then earliest, lingers = deadline, '' end
+  if string.byte(hold_id, -1) == 126 then lingers = '~' end
   if mode == 'w' then writes = writes + 1 else reads = reads + 1 end
   set('h' .. k, hold_id)
   write_hold(hold_id, mode, deadline, token, k, of)

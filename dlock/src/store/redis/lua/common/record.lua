@@ -8,7 +8,9 @@
 --   =<id>    the only hold, while the queue is empty: '<mode> <us from t to its deadline> <us from t to the time noted last>
 --            <owner>'; its token is t. A write hold without owner as it was granted: '<ms from t to its deadline + 1001>'
 -- The others are there while there are several holds, waiters, or tombstones:
---   h        '1 <reads> <writes> <earliest>': how many hold; before <earliest> none of them can have expired
+--   h        '1 <reads> <writes> <earliest>': how many hold; before <earliest> none of them can have expired. '~' behind it:
+--            some of their ids end in '~'. The process of such a hold keeps it for its next task, and gives it back when
+--            it is told that others want the lock
 --   h<k>     the id of hold k: 1 to reads + writes, without holes
 --   +<id>    a hold: '<mode> <deadline> <token> <k> <owner>'; empty owner = the hold stands for itself
 --   @<owner> '<reads> <writes>': how many of them are an explicit owner's
@@ -77,7 +79,7 @@ local refused
 if not last or last >= 9007199254740991 then
   refused = 'DLOCKFOREIGN the last token in this hash is none'
 end
-local reads, writes, earliest = match(f[2] or '1 0 0 0', '^1 (%d+) (%d+) (%d+)$')
+local reads, writes, earliest, lingers = match(f[2] or '1 0 0 0', '^1 (%d+) (%d+) (%d+)(~?)$')
 local W, R = {kind = 'W', field = 'w'}, {kind = 'R', field = 'r'}
 W.count, W.head, W.front, W.tail = match(f[3] or '1 0 1 1 0', '^1 (%d+) (%d+) (%d+) (%d+)$')
 R.count, R.head, R.front, R.tail, R.phase, R.told =
@@ -106,6 +108,15 @@ local function not_before(moment)
   now = moment
 end
 not_before(max(last, noted))
+
+-- Tokens up to this one were used without the server: the next one is larger.
+local function pass(token)
+  if token <= last then return end
+  last = token
+  set('t', fmt('%d', last))
+  recorded = real + offset
+  not_before(last)
+end
 
 -- Notes what time it is, in case the clock is set back; now and then, as it costs something.
 local function note_time()
