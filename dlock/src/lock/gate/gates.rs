@@ -145,6 +145,8 @@ impl Gates {
         };
         drop(lines);
         let share = hold.map(|hold| {
+            // If it lingered, a task has it now, until it is given back or goes on.
+            hold.end_to_linger();
             let token = hold.last_token();
             Share::gated(self, hold, token)
         });
