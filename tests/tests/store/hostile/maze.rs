@@ -97,11 +97,11 @@ async fn a_wait_without_end_goes_on_if_a_script_was_unknown_and_its_text_is_not_
     });
     let client = settings(&impostor.url()).build().await.expect("honest yet");
     let lock = client.rw_lock("one").expect("a valid name");
-    drop(lock.write().await.expect("it is free"));
-    forgetful.store(true, Ordering::SeqCst);
-    proxy.delay(Direction::ToServer, scaled(RETRY * 5 / 4));
-    let since = Instant::now();
     let acquire = async || lock.write().await?.release().await;
+    acquire().await.expect("it is free");
+    forgetful.store(true, Ordering::SeqCst);
+    proxy.blackhole(Direction::ToServer);
+    let since = Instant::now();
     let answers_again = async {
         wait_until(scaled(RETRY * 3), "a request is given up", || async {
             since.elapsed() > scaled(RETRY * 9 / 8)
