@@ -97,6 +97,7 @@ pub(super) async fn run_strangers(lab: &Lab, results: &mut Results) {
             let lasts = Duration::from_secs(lab.pick(0, 2, 10));
             let without = alternate(site, None, lasts).await;
             let with = alternate(site, Some(LINGER), lasts).await;
+            let mut row = results.row("w12-turns", &label);
             row.add("turns", "1/s", without);
             row.add("turns with linger", "1/s", with);
         }

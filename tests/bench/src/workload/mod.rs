@@ -29,7 +29,7 @@ use crate::{measure::KeptApart, results::Results, server::Site, system::Kind};
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 25] = [
+pub(crate) const TITLES: [(&str, &str); 26] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -68,7 +68,11 @@ pub(crate) const TITLES: [(&str, &str); 25] = [
     ),
     (
         "w12",
-        "a lock with `linger` that one process uses all the time: what another process waits; and two that alternate",
+        "a lock with `linger` that one process uses all the time: what another process waits",
+    ),
+    (
+        "w12-turns",
+        "a lock that goes to and fro between two processes, without `linger` and with it",
     ),
     (
         "w13",
