@@ -1,5 +1,6 @@
 //! How long a hold lasts without a renewal: the limits.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Written};
@@ -51,39 +52,43 @@ pub(crate) fn check_lease(lease: Duration, max_hold: Option<Duration>) -> Result
     Ok(())
 }
 
+/// A span of whole milliseconds, at least one. Acquires copy handles and terms: two of these are half a `Duration`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Millis(NonZeroU32);
+
+impl Millis {
+    /// Rounded up; `None` for no time at all.
+    pub(crate) fn of(span: Duration) -> Option<Self> {
+        let millis = span.as_nanos().div_ceil(1_000_000);
+        NonZeroU32::new(u32::try_from(millis).unwrap_or(u32::MAX)).map(Self)
+    }
+
+    pub(crate) fn span(self) -> Duration {
+        Duration::from_millis(self.0.get().into())
+    }
+}
+
 /// Checks for how long a process keeps a lock that no task uses.
-pub(crate) fn check_linger(
-    linger: Option<Duration>,
-    min_hold: Option<Duration>,
-) -> Result<(), Error> {
-    let Some(linger) = linger.filter(|linger| !linger.is_zero()) else {
-        return Ok(());
-    };
-    if linger > MAX_LINGER {
-        return Err(Error::new(
+pub(crate) fn check_linger(linger: Option<Millis>) -> Result<(), Error> {
+    match linger.map(Millis::span) {
+        Some(linger) if linger > MAX_LINGER => Err(Error::new(
             ErrorKind::InvalidConfig,
             format!(
                 "a linger of {} is out of range; choose up to {}",
                 Written(linger),
                 Written(MAX_LINGER)
             ),
-        ));
+        )),
+        _ => Ok(()),
     }
-    if min_hold.is_some_and(|min_hold| !min_hold.is_zero()) {
-        return Err(Error::new(
-            ErrorKind::InvalidConfig,
-            "`min_hold` gives each task a hold of its own, so that none can `linger` for the next task; omit one of the two",
-        ));
-    }
-    Ok(())
 }
 
 /// Checks how long a lock is to stay held at least.
 pub(crate) fn check_min_hold(
-    min_hold: Option<Duration>,
+    min_hold: Option<Millis>,
     max_hold: Option<Duration>,
 ) -> Result<(), Error> {
-    let Some(min_hold) = min_hold else {
+    let Some(min_hold) = min_hold.map(Millis::span) else {
         return Ok(());
     };
     if min_hold > MAX_LEASE {

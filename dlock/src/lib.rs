@@ -90,7 +90,7 @@ pub mod __internals {
     pub use crate::duration::parse as parse_duration;
     pub use crate::error::plain;
     pub use crate::protocol::{
-        ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Spent, Stray,
+        ClientId, Extent, HoldId, Message, Nonce, Op, PlaceTerms, Reply, Stray,
     };
     pub use crate::store::{
         Answer, Counter, Endpoint, Keys, Listener, MemoryStore, Origin, Password, Pem, Post,

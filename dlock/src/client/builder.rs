@@ -9,7 +9,7 @@ use super::handle::Inner;
 use super::home::name_and_pid;
 use crate::error::{Error, ErrorKind, Written};
 use crate::key::check_prefix;
-use crate::lease::{DEFAULT_LEASE, check_lease, check_linger};
+use crate::lease::{DEFAULT_LEASE, Millis, check_lease, check_linger};
 use crate::protocol::ClientId;
 use crate::store::{Pem, Store, Timeouts, Trust};
 use crate::{metrics, tasks};
@@ -113,7 +113,7 @@ impl ClientBuilder {
     /// How long this process keeps a read/write lock after its last task has released it, for its next task; see
     /// [`RwLock::linger`](crate::RwLock::linger). At most 60 s. Default: not at all.
     pub fn linger(mut self, linger: Duration) -> Self {
-        self.config.linger = Some(linger);
+        self.config.linger = Millis::of(linger);
         self
     }
 
@@ -293,7 +293,7 @@ pub(crate) struct Config {
     pub(super) prefix: String,
     pub(super) lease: Duration,
     pub(super) max_hold: Option<Duration>,
-    pub(super) linger: Option<Duration>,
+    pub(super) linger: Option<Millis>,
     pub(super) timeouts: Timeouts,
     pub(super) trust: Trust,
 }
@@ -319,7 +319,7 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), Error> {
         check_prefix(&self.prefix)?;
         check_lease(self.lease, self.max_hold)?;
-        check_linger(self.linger, None)?;
+        check_linger(self.linger)?;
         let Timeouts {
             retry_for,
             connect,

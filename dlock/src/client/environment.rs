@@ -7,6 +7,7 @@ use super::ClientBuilder;
 use super::builder::Config;
 use crate::duration;
 use crate::error::Quoted;
+use crate::lease::Millis;
 use crate::store::{Pem, Trust};
 
 const URL: &str = "DLOCK_URL";
@@ -89,7 +90,9 @@ impl ClientBuilder {
         set(prefix, variables.text(PREFIX)?);
         set(lease, variables.duration(LEASE)?);
         *max_hold = variables.duration(MAX_HOLD)?.or(*max_hold);
-        *linger = variables.duration(LINGER)?.or(*linger);
+        if let Some(span) = variables.duration(LINGER)? {
+            *linger = Millis::of(span);
+        }
         set(&mut timeouts.retry_for, variables.duration(RETRY_FOR)?);
         set(&mut timeouts.connect, variables.duration(CONNECT_TIMEOUT)?);
         set(

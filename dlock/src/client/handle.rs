@@ -107,9 +107,9 @@ impl Client {
             LockKind::Rw => LockKey::new(&config.prefix, name)?,
             kind => LockKey::mutex(kind, &config.prefix, name)?,
         };
-        let settings = Settings::new(config.lease, config.max_hold);
-        let handle = Handle::new(Arc::clone(&self.inner.locks), key, settings);
-        Ok(handle.client_linger(config.linger))
+        let linger = config.linger.filter(|_| kind.features().lingers);
+        let settings = Settings::new(config.lease, config.max_hold, linger);
+        Ok(Handle::new(Arc::clone(&self.inner.locks), key, settings))
     }
 
     /// Drains the client at the end of a service: it grants no new locks (also to waiters, and inside functions that hold a lock), lets

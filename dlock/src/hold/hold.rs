@@ -12,8 +12,9 @@ use crate::clock::{BootInstant, sleep};
 use crate::error::{Error, LossReason};
 use crate::key::LockKey;
 use crate::kind::{LockKind, LockMode};
+use crate::lease::{LINGERING_LEASE, Millis};
 use crate::metrics::LockMetrics;
-use crate::protocol::{HoldId, Spent, Stray};
+use crate::protocol::{HoldId, Stray};
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
 use crate::{random, trace};
@@ -25,7 +26,7 @@ const ALMOST_A_MS: Duration = Duration::from_nanos(999_999);
 
 /// The server has not been asked to give the hold to others if any wait.
 const NOT_YIELDING: u8 = 0;
-/// It has, and the answer has not been read yet. A renewal that finds the hold gone may have come behind that.
+/// The server has been asked, and the answer has not been read yet. A renewal that finds the hold gone may have come behind that.
 const YIELDING: u8 = 1;
 /// A renewal has found it gone meanwhile: either others have it, or it was removed afterwards.
 const YIELDED_OR_GONE: u8 = 2;
@@ -78,18 +79,19 @@ impl Hold {
         metrics: Arc<LockMetrics>,
         granted: Granted,
     ) -> Self {
+        let granted_at = BootInstant::now();
+        let lingering = |_| Lingering::new(granted.token, granted_at).into();
         let hold = Self {
             key,
             id: granted.id,
             terms,
-            granted_at: BootInstant::now(),
+            granted_at,
             metrics,
             deadline: Deadline::new(granted.start, terms.lease),
             longest: u32::try_from((granted.longest + ALMOST_A_MS).as_millis()).unwrap_or(u32::MAX),
             give_up_at: AtomicU64::new(u64::MAX),
             tokens: Tokens::new(granted.token),
-            lingering: (terms.linger.is_some())
-                .then(|| Lingering::new(granted.token, BootInstant::now()).into()),
+            lingering: terms.linger.map(lingering),
             fate: Fate::default(),
             lost: Notify::new(),
             yielding: AtomicU8::new(NOT_YIELDING),
@@ -98,7 +100,7 @@ impl Hold {
             renewing: AtomicU64::new(0),
             renewal_due: AtomicU64::new(0),
         };
-        hold.restart_max_hold(hold.granted_at);
+        hold.restart_max_hold(granted_at);
         hold
     }
 
@@ -141,7 +143,7 @@ impl Hold {
             return None;
         }
         let held = BootInstant::now().since(self.granted_at);
-        let rest = self.terms.min_hold?.checked_sub(held)?;
+        let rest = self.terms.min_hold?.span().checked_sub(held)?;
         (!rest.is_zero()).then_some(rest)
     }
 
@@ -187,12 +189,9 @@ impl Hold {
         }
     }
 
-    /// Which tokens were used under it.
-    pub(crate) fn spent(&self) -> Spent {
-        match &self.lingering {
-            Some(lingering) => lingering.spent(self.last_token()),
-            None => Spent::Named,
-        }
+    /// Up to which token of the server's tokens were used under it, if the server did not name it.
+    pub(crate) fn spent(&self) -> Option<ServerToken> {
+        self.lingering()?.spent(self.last_token())
     }
 
     /// What there is to know of it if its process may keep it for its next task.
@@ -375,12 +374,22 @@ pub(crate) struct Terms {
     pub(crate) lease: Duration,
     pub(crate) max_hold: Option<Duration>,
     /// How long the lock stays held, although its holder may be done.
-    pub(crate) min_hold: Option<Duration>,
+    pub(crate) min_hold: Option<Millis>,
     /// How long the process keeps the hold after its last task.
-    pub(crate) linger: Option<Duration>,
+    pub(crate) linger: Option<Millis>,
 }
 
 impl Terms {
+    /// The terms of a hold that its process keeps for its next task. If the process ends without giving it back, that costs others
+    /// little.
+    pub(crate) fn lingering(self, linger: Millis) -> Self {
+        Self {
+            lease: self.lease.min(LINGERING_LEASE),
+            linger: Some(linger),
+            ..self
+        }
+    }
+
     /// Readers stand on one hold together, unless each has a time limit of its own.
     pub(crate) fn shareable(&self) -> bool {
         self.mode == LockMode::Read && self.max_hold.is_none() && self.min_hold.is_none()

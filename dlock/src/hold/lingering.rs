@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::clock::BootInstant;
-use crate::protocol::Spent;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::token::{FencingToken, ServerToken};
 
@@ -60,13 +59,10 @@ impl Lingering {
         })
     }
 
-    pub(super) fn spent(&self, last: FencingToken) -> Spent {
+    /// Up to which token of the server's tokens were used, if the server did not name it.
+    pub(super) fn spent(&self, last: FencingToken) -> Option<ServerToken> {
         let last = ServerToken::behind(last);
-        if last > self.named() {
-            Spent::UpTo(last)
-        } else {
-            Spent::Named
-        }
+        (last > self.named()).then_some(last)
     }
 
     pub(super) fn set_idle(&self, idle: bool) {

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::key::LockKey;
 use crate::kind::LockKind;
 use crate::metrics;
-use crate::protocol::{Extent, HoldId, Op, Spent, Stray, validity};
+use crate::protocol::{Extent, HoldId, Op, Stray, validity};
 use crate::random::HashMap;
 use crate::store::{Answer, NodeId, Patience, Store};
 use crate::tasks::Place;
@@ -199,7 +199,7 @@ pub(super) fn of_another(hold: HoldId, lease: Duration) -> Op {
         hold,
         lease,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     }
 }
 

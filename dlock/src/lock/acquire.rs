@@ -69,22 +69,18 @@ async fn take_hold(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<S
 
 async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     lock.settings.check()?;
-    if lock.settings.lingers().is_some() && !lock.commons.store.sends_messages() {
-        return Err(Error::no_linger_in_quorum());
-    }
     lock.commons.check_open()?;
     if lock.settings.owner.is_some() {
         // Re-entry is for the server to judge, so explicit owners do not share.
         return alone(lock, mode, wait).await;
     }
     let gates = &lock.commons.gates;
-    let terms = lock.settings.terms(lock.key.kind(), mode);
-    let terms = match terms.linger {
-        Some(_) if !(gates.may_linger(&lock.key) && lock.commons.store.tells_holders()) => {
-            lock.settings.alone(terms)
-        }
-        _ => terms,
-    };
+    let mut terms = lock.settings.terms(lock.key.kind(), mode);
+    if let Some(linger) = lock.settings.lingers()
+        && lock.commons.may_linger(&lock.key)?
+    {
+        terms = terms.lingering(linger);
+    }
     let entry = gates.enter(&lock.key, terms, wait.may_wait());
     let contended = !matches!(entry, Entry::Turn(_));
     let turn = match entry {
@@ -109,7 +105,7 @@ async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<
             Ok(Some(share))
         }
         Turn::Granted(share) => Ok(Some(share)),
-        Turn::Lead(lead) => ask(lock, lead, terms, wait, contended).await,
+        Turn::Lead(lead) => ask(lock, lead, &terms, wait, contended).await,
         Turn::Failed(error) => Err(error),
     }
 }
@@ -117,8 +113,7 @@ async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<
 /// Asks the server past the gate, for a hold that is not shared.
 async fn alone(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     let terms = lock.settings.terms(lock.key.kind(), mode);
-    let terms = lock.settings.alone(terms);
-    let acquired = remote::acquire(lock, terms, wait, false, None).await?;
+    let acquired = remote::acquire(lock, &terms, wait, false, None).await?;
     Ok(acquired.map(|acquired| Share::whole(&lock.commons.gates, acquired.hold)))
 }
 
@@ -144,26 +139,28 @@ async fn wait_for_turn(mut place: Place, wait: Wait) -> Result<Turn, Error> {
 async fn ask(
     lock: &Handle,
     mut lead: Lead,
-    terms: Terms,
+    terms: &Terms,
     wait: Wait,
     contended: bool,
 ) -> Result<Option<Share>, Error> {
     if let Some(share) = lead.take_share() {
-        let other_terms = share.hold().terms != terms;
-        if other_terms || !lock.key.kind().features().yields {
-            // Polling clients look at the mutex now and then, and shall find it free. A release that is late goes on in
-            // the background.
+        let yields = lock.key.kind().features().yields;
+        if yields && share.hold().terms == *terms {
+            if let Some(share) = another_slice(lock, share, wait).await {
+                lead.slice_granted(share.hold());
+                report_handover(lock, &share);
+                return Ok(Some(share));
+            }
+        } else {
+            // It lingered, and this task wants another one; or programs that poll the mutex now and then shall find it free. A
+            // release that is late goes on in the background.
             let until = wait.cap(Instant::now() + lock.commons.timeouts.response);
             let _ = timeout_at(until, share.release()).await;
-            if !other_terms && let Some(pause) = lock.commons.store.aside(&lock.key, lead.had_for())
-            {
+            let aside = || lock.commons.store.aside(&lock.key, lead.had_for());
+            if let Some(pause) = (!yields).then(aside).flatten() {
                 lead.steps_aside();
                 sleep_until(wait.cap(Instant::now() + pause)).await;
             }
-        } else if let Some(share) = another_slice(lock, share, wait).await {
-            lead.slice_granted(share.hold());
-            report_handover(lock, &share);
-            return Ok(Some(share));
         }
     }
     match remote::acquire(lock, terms, wait, contended, Some(&lead)).await {

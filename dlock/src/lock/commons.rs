@@ -11,6 +11,7 @@ use super::gate::Gates;
 use crate::clock::{Instant, timeout, timeout_at};
 use crate::error::{Error, ErrorKind, TimeoutStep, Written};
 use crate::hold::Keeper;
+use crate::key::LockKey;
 use crate::protocol::{ClientId, HoldId};
 use crate::store::{Store, Timeouts};
 
@@ -48,6 +49,11 @@ impl Commons {
 
     pub(super) fn is_closed(&self) -> bool {
         self.gates.are_closed()
+    }
+
+    /// Whether holds of the lock may linger now.
+    pub(super) fn may_linger(&self, key: &LockKey) -> Result<bool, Error> {
+        Ok(self.store.tells_holders()? && self.gates.may_linger(key))
     }
 
     pub(crate) fn check_open(&self) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hold::Terms;
 use crate::key::LockKey;
 use crate::kind::{LockKind, LockMode};
-use crate::lease::{LINGERING_LEASE, check_lease, check_linger, check_min_hold};
+use crate::lease::{Millis, check_lease, check_linger, check_min_hold};
 use crate::metrics::{self, LockMetrics};
 use crate::protocol::{HoldId, LockInfo, Op, Reply};
 
@@ -62,18 +62,13 @@ impl Handle {
     }
 
     pub(crate) fn min_hold(mut self, min_hold: Duration) -> Self {
-        self.settings.min_hold = Some(min_hold);
+        self.settings.min_hold = Millis::of(min_hold);
         self
     }
 
     pub(crate) fn linger(mut self, linger: Duration) -> Self {
-        self.settings.linger = Some(linger);
-        self
-    }
-
-    /// What the client's handles do unless they are told otherwise.
-    pub(crate) fn client_linger(mut self, linger: Option<Duration>) -> Self {
-        self.settings.client_linger = linger;
+        self.settings.linger = Millis::of(linger);
+        self.settings.inherits_linger = false;
         self
     }
 
@@ -136,66 +131,52 @@ const MAX_OWNER_BYTES: usize = 256;
 pub(crate) struct Settings {
     pub(super) lease: Duration,
     pub(super) max_hold: Option<Duration>,
-    pub(super) min_hold: Option<Duration>,
-    pub(super) linger: Option<Duration>,
-    pub(super) client_linger: Option<Duration>,
+    min_hold: Option<Millis>,
+    linger: Option<Millis>,
+    /// Whether the client was told, and not the handle.
+    inherits_linger: bool,
     pub(super) label: SharedString,
     pub(super) owner: Option<Arc<str>>,
 }
 
 impl Settings {
-    pub(crate) fn new(lease: Duration, max_hold: Option<Duration>) -> Self {
+    pub(crate) fn new(lease: Duration, max_hold: Option<Duration>, linger: Option<Millis>) -> Self {
         Self {
             lease,
             max_hold,
             min_hold: None,
-            linger: None,
-            client_linger: None,
+            linger,
+            inherits_linger: true,
             label: SharedString::const_str("unnamed"),
             owner: None,
         }
     }
 
     pub(super) fn terms(&self, kind: LockKind, mode: LockMode) -> Terms {
-        let terms = Terms {
+        Terms {
             kind,
             mode,
             lease: self.lease,
             max_hold: self.max_hold,
-            min_hold: self.min_hold.filter(|min_hold| !min_hold.is_zero()),
+            min_hold: self.min_hold,
             linger: None,
-        };
-        match self.lingers() {
-            // A process that ends without giving back what lingers costs others little.
-            linger @ Some(_) if kind.features().lingers => Terms {
-                lease: self.lease.min(LINGERING_LEASE),
-                linger,
-                ..terms
-            },
-            _ => terms,
         }
     }
 
     /// For how long holds linger: as the handle was told, or as the client was, unless that contradicts another setting of the handle.
-    pub(super) fn lingers(&self) -> Option<Duration> {
+    pub(super) fn lingers(&self) -> Option<Millis> {
         let contradicts = self.owner.is_some() || self.min_hold.is_some();
-        let inherited = self.client_linger.filter(|_| !contradicts);
-        self.linger.or(inherited).filter(|linger| !linger.is_zero())
-    }
-
-    /// The terms of a hold that goes back with its task.
-    pub(super) fn alone(&self, terms: Terms) -> Terms {
-        Terms {
-            lease: self.lease,
-            linger: None,
-            ..terms
-        }
+        self.linger
+            .filter(|_| !(self.inherits_linger && contradicts))
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
         check_lease(self.lease, self.max_hold)?;
         check_min_hold(self.min_hold, self.max_hold)?;
-        check_linger(self.linger, self.min_hold)?;
+        check_linger(self.linger)?;
+        if self.lingers().is_some() {
+            self.contradict_linger()?;
+        }
         match &self.owner {
             Some(owner) if owner.is_empty() || owner.len() > MAX_OWNER_BYTES => Err(Error::new(
                 ErrorKind::InvalidConfig,
@@ -206,11 +187,19 @@ impl Settings {
                 ErrorKind::InvalidConfig,
                 "`owner` allows re-entry and `min_hold` forbids it; omit one of the two",
             )),
-            Some(_) if self.lingers().is_some() => Err(Error::new(
-                ErrorKind::InvalidConfig,
-                "an `owner` has holds of its own, which no other task can get, so they cannot `linger`; omit one of the two",
-            )),
             _ => Ok(()),
         }
+    }
+
+    /// Whether another setting contradicts that holds linger.
+    fn contradict_linger(&self) -> Result<(), Error> {
+        let contradiction = if self.min_hold.is_some() {
+            "`min_hold` gives each task a hold of its own, so that none can `linger` for the next task; omit one of the two"
+        } else if self.owner.is_some() {
+            "an `owner` has holds of its own, which no other task can get, so they cannot `linger`; omit one of the two"
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::InvalidConfig, contradiction))
     }
 }

@@ -23,14 +23,14 @@ const LATE: u32 = 3;
 /// `contended` the caller has waited already, and the metrics know. With a `lead` others wait for what comes of it.
 pub(super) async fn acquire(
     lock: &Handle,
-    terms: Terms,
+    terms: &Terms,
     wait: Wait,
     mut contended: bool,
     lead: Option<&Lead>,
 ) -> Result<Option<Acquired>, Error> {
     let (commons, mode) = (&lock.commons, terms.mode);
-    let mut claim = Claim::new(commons, &lock.key, &terms);
-    let mut op = request(lock, &terms, &claim.id);
+    let mut claim = Claim::new(commons, &lock.key, terms);
+    let mut op = request(lock, terms, &claim.id);
     // A hold that lingers goes on listening.
     let mut listening = (wait.may_wait() || terms.linger.is_some())
         .then(|| commons.store.listen_if_subscribed(&lock.key, &claim.id))
@@ -112,7 +112,7 @@ pub(super) async fn acquire(
         }
         let granted = claim.granted(token, start);
         let metrics = Arc::clone(lock.metrics());
-        let hold = Arc::new(Hold::new(lock.key.clone(), terms, metrics, granted));
+        let hold = Arc::new(Hold::new(lock.key.clone(), *terms, metrics, granted));
         if hold.deadline() <= hold.granted_at && !commons.is_closed() {
             late += 1;
             if late == LATE {
@@ -121,23 +121,18 @@ pub(super) async fn acquire(
             claim.forgo(&op); // Heard of it too late to be of use; asking again extends it, or gets another.
             continue;
         }
-        keep(lock, claim, &hold, free_since)?;
-        return Ok(Some(Acquired {
-            hold,
-            listening,
-            queued,
-        }));
+        keep(lock, claim.settle(), &hold, free_since)?;
+        return Ok(Some(Acquired::new(hold, &mut listening, queued)));
     }
 }
 
 /// The hold is renewed from now on. `free_since` is when this client knew that the lock was free, if it waited for that.
 fn keep(
     lock: &Handle,
-    claim: Claim<'_>,
+    pending: Option<Pending>,
     hold: &Arc<Hold>,
     free_since: Option<BootInstant>,
 ) -> Result<(), Error> {
-    let pending = claim.settle();
     lock.commons.keeper.keep(hold)?;
     drop(pending);
     if let Some(free_since) = free_since {
@@ -242,7 +237,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// It was answered, perhaps not at the first try.
+    /// The request was answered, perhaps not at the first try.
     fn answered(&mut self, answer: &Answer) {
         self.asking = false;
         if let Reply::GrantedAs(id, _) = &answer.reply {
@@ -253,7 +248,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// It was granted as an attempt that is of no use: the next one is another.
+    /// The request was granted as an attempt that is of no use: the next attempt is another.
     fn forgo(&mut self, op: &Op) {
         if let Op::Acquire { hold, .. } = op
             && self.id != *hold
@@ -264,7 +259,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// It was not.
+    /// The request was not answered.
     fn unanswered(&mut self) {
         self.asking = false;
         self.expect_stray();

@@ -37,27 +37,29 @@ impl ClientId {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HoldId {
     client: ClientId,
+    /// The number, with [`MARK`](Self::MARK): ids are copied often, and a field of its own would make them a third larger.
     n: u64,
-    lingers: bool,
 }
 
 impl HoldId {
     /// The mark of a hold that its process keeps for its next task: a script that finds the lock taken by it tells the process.
     pub const LINGERS: char = '~';
 
+    /// Stands in the number for [`LINGERS`](Self::LINGERS). No client has made so many acquisitions.
+    const MARK: u64 = 1 << 63;
+
     /// The next acquisition of a client.
     pub fn next(client: &ClientId, counter: &AtomicU64) -> Self {
         Self {
             client: client.clone(),
             n: counter.fetch_add(1, Ordering::Relaxed),
-            lingers: false,
         }
     }
 
     /// Marks the acquisition as one of a hold that may linger.
     #[must_use]
     pub fn lingering(mut self) -> Self {
-        self.lingers = true;
+        self.n |= Self::MARK;
         self
     }
 
@@ -65,11 +67,14 @@ impl HoldId {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (client, n) = text.rsplit_once('/')?;
-        let number = n.strip_suffix(Self::LINGERS);
+        let (n, mark) = match n.strip_suffix(Self::LINGERS) {
+            Some(n) => (n, Self::MARK),
+            None => (n, 0),
+        };
+        let n = u64::from_str_radix(n, 16).ok();
         Some(Self {
             client: ClientId(client.into()),
-            n: u64::from_str_radix(number.unwrap_or(n), 16).ok()?,
-            lingers: number.is_some(),
+            n: n.filter(|n| *n < Self::MARK)? | mark,
         })
     }
 
@@ -87,13 +92,13 @@ impl HoldId {
     /// The acquisition's number, among those of its client.
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.n
+        self.n & !Self::MARK
     }
 
     /// Whether the process may keep the hold for its next task.
     #[must_use]
     pub fn lingers(&self) -> bool {
-        self.lingers
+        self.n & Self::MARK != 0
     }
 
     /// The client that acquired.
@@ -105,8 +110,8 @@ impl HoldId {
 
 impl fmt::Display for HoldId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{:x}", self.client.0, self.n)?;
-        if self.lingers {
+        write!(f, "{}/{:x}", self.client.0, self.number())?;
+        if self.lingers() {
             write!(f, "{}", Self::LINGERS)?;
         }
         Ok(())

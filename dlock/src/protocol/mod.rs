@@ -8,6 +8,6 @@ mod reply;
 
 pub use hold_id::{ClientId, HoldId};
 pub use message::{Message, Nonce};
-pub use op::{Extent, Op, PlaceTerms, Spent, Stray};
+pub use op::{Extent, Op, PlaceTerms, Stray};
 pub(crate) use op::{forget_after, validity, whole_millis};
 pub use reply::{HoldInfo, LockInfo, Reply, WaiterInfo};

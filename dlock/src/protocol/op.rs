@@ -33,8 +33,8 @@ pub enum Op {
         lease: Duration,
         /// Whether a copy of the acquire may still be on its way.
         stray: Stray,
-        /// Which tokens were used under it.
-        spent: Spent,
+        /// Up to which token of the server's the client has used tokens, if the server did not name it: a hold that lingers counts on.
+        spent: Option<ServerToken>,
     },
     /// Extend a hold.
     Renew {
@@ -62,8 +62,8 @@ pub enum Op {
         seen: ServerToken,
         /// Whether a copy of the acquire may still be on its way.
         stray: Stray,
-        /// Which tokens were used under it.
-        spent: Spent,
+        /// Up to which token of the server's the client has used tokens, if the server did not name it: a hold that lingers counts on.
+        spent: Option<ServerToken>,
     },
     /// Remember a token that another server has named for the same hold: the next one here is larger. (By this hold, or also
     /// without it if the clock has not come to the token yet.)
@@ -75,16 +75,6 @@ pub enum Op {
     },
     /// Read the state of the lock.
     Inspect,
-}
-
-/// Which tokens a hold was used with. The tokens that belong to what the server named are enough for a hold that is handed over for a
-/// few milliseconds. One that lingers counts on, and the server's next token has to be larger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spent {
-    /// None but those which belong to what the server named.
-    Named,
-    /// All up to the end of what belongs to this token of the server's.
-    UpTo(ServerToken),
 }
 
 /// What a renewal does to the end of a lease.

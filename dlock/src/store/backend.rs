@@ -116,17 +116,13 @@ impl Store {
         Some(answer)
     }
 
-    /// Whether servers notify clients. Servers of a quorum are polled.
-    pub(crate) fn sends_messages(&self) -> bool {
-        !matches!(self, Self::Quorum(_))
-    }
-
-    /// Whether a script that finds a lock taken can tell its holder. Some servers let no script publish, or the user may not.
-    pub(crate) fn tells_holders(&self) -> bool {
+    /// Whether a script that finds a lock taken can tell its holder. Some servers let no script publish, or the user may not. An error
+    /// for a quorum, whose servers send no messages at all.
+    pub(crate) fn tells_holders(&self) -> Result<bool, Error> {
         match self {
-            Self::Memory(..) => true,
-            Self::Redis(store) => matches!(store.publishing(), "S" | "s" | "L" | "p"),
-            Self::Quorum(_) => false,
+            Self::Memory(..) => Ok(true),
+            Self::Redis(store) => Ok(store.tells_holders()),
+            Self::Quorum(_) => Err(Error::no_linger_in_quorum()),
         }
     }
 

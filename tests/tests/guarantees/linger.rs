@@ -16,6 +16,22 @@ fn lock(client: &Client, linger: Duration) -> RwLock {
     client.rw_lock("one").expect("a valid name").linger(linger)
 }
 
+/// A prefix, and a client under it whose lock lingers.
+async fn start(url: &str) -> (String, Client, RwLock) {
+    let prefix = unique_prefix();
+    let client = connect(url, &prefix).await;
+    let lock = lock(&client, LINGER);
+    (prefix, client, lock)
+}
+
+/// The token of the last of many pairs: the server has named one for some two thousand.
+async fn many_pairs(lock: &RwLock) -> dlock::FencingToken {
+    for _ in 0..10_000 {
+        pair(lock).await;
+    }
+    pair(lock).await
+}
+
 async fn pair(lock: &RwLock) -> dlock::FencingToken {
     let guard = lock.write().await.expect("served");
     let token = guard.fencing_token();
@@ -57,9 +73,7 @@ async fn the_next_task_gets_a_lock_that_lingers_without_a_request_and_with_a_lar
 #[tokio::test]
 async fn readers_are_admitted_without_a_request_until_a_writer_asks() {
     for url in stores().await {
-        let prefix = unique_prefix();
-        let client = connect(&url, &prefix).await;
-        let lock = lock(&client, LINGER);
+        let (prefix, _client, lock) = start(&url).await;
         for _ in 0..1000 {
             let (one, two) = tokio::join!(lock.read(), lock.read());
             one.and(two).expect("kept").check().expect("held");
@@ -86,13 +100,8 @@ async fn readers_are_admitted_without_a_request_until_a_writer_asks() {
 #[tokio::test]
 async fn another_process_is_given_a_lock_that_lingers_with_a_larger_token() {
     for url in stores().await {
-        let prefix = unique_prefix();
-        let client = connect(&url, &prefix).await;
-        let lock = lock(&client, LINGER);
-        let mut last = pair(&lock).await;
-        for _ in 0..10_000 {
-            last = pair(&lock).await;
-        }
+        let (prefix, _client, lock) = start(&url).await;
+        let mut last = many_pairs(&lock).await;
         let other = other(&url, &prefix).await;
         let guard = ask_back(&other).await;
         assert!(guard.fencing_token() > last);
@@ -106,9 +115,7 @@ async fn another_process_is_given_a_lock_that_lingers_with_a_larger_token() {
 #[tokio::test]
 async fn another_process_gets_a_lock_that_is_used_all_the_time() {
     for url in stores().await {
-        let prefix = unique_prefix();
-        let client = connect(&url, &prefix).await;
-        let lock = lock(&client, LINGER);
+        let (prefix, _client, lock) = start(&url).await;
         let users: Vec<_> = (0..3)
             .map(|_| {
                 let lock = lock.clone();
@@ -206,9 +213,7 @@ async fn a_task_that_wants_a_lingering_lock_otherwise_has_it_given_back_first() 
 #[tokio::test]
 async fn a_lock_for_which_others_were_in_line_does_not_linger() {
     for url in stores().await {
-        let prefix = unique_prefix();
-        let client = connect(&url, &prefix).await;
-        let lock = lock(&client, LINGER);
+        let (prefix, _client, lock) = start(&url).await;
         let other = other(&url, &prefix).await;
         let first = other.write().await.expect("free");
         let queue = |lock: RwLock| tokio::spawn(async move { lock.write().await });
@@ -256,13 +261,8 @@ async fn a_lock_that_goes_to_and_fro_stops_lingering_for_a_while() {
 #[tokio::test]
 async fn a_lingering_hold_that_was_taken_away_is_followed_by_larger_tokens() {
     for url in stores().await {
-        let prefix = unique_prefix();
-        let client = connect(&url, &prefix).await;
-        let lock = lock(&client, LINGER);
-        let mut last = pair(&lock).await;
-        for _ in 0..10_000 {
-            last = pair(&lock).await;
-        }
+        let (prefix, _client, lock) = start(&url).await;
+        let last = many_pairs(&lock).await;
         let other = other(&url, &prefix).await;
         let info = other.inspect().await.expect("up");
         let [hold] = &info.holders[..] else {
@@ -299,9 +299,7 @@ async fn to_take_one_lingering_reader_away_leaves_the_others_their_leases() {
 #[tokio::test]
 async fn a_lock_is_given_back_although_the_runtime_of_its_last_task_has_ended() {
     for url in stores().await {
-        let prefix = unique_prefix();
-        let client = connect(&url, &prefix).await;
-        let lock = lock(&client, LINGER);
+        let (prefix, client, lock) = start(&url).await;
         let task = std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().expect("a runtime");
             runtime.block_on(pair(&lock));
@@ -334,9 +332,7 @@ async fn a_client_whose_locks_linger_has_locks_that_cannot() {
 #[tokio::test]
 async fn one_waiter_does_not_stop_a_lock_from_lingering() {
     for url in stores().await {
-        let prefix = unique_prefix();
-        let client = connect(&url, &prefix).await;
-        let lock = lock(&client, LINGER);
+        let (prefix, _client, lock) = start(&url).await;
         let other = other(&url, &prefix).await;
         let guard = lock.write().await.expect("free");
         let asks = tokio::spawn(async move { pair(&other).await });

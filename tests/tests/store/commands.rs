@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use dlock::__internals::{
-    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Spent, Stray, encode,
-    encode_brief, encode_plain, lock_key, mutex_key,
+    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Stray, encode, encode_brief,
+    encode_plain, lock_key, mutex_key,
 };
 use dlock::{LockKey, LockKind, LockMode};
 use redis::{Arg, Cmd};
@@ -81,7 +81,7 @@ fn others(lease: Duration) -> Vec<(String, Op)> {
                 hold: hold(),
                 lease,
                 stray,
-                spent: Spent::Named,
+                spent: None,
             },
             Op::Renew {
                 hold: hold(),
@@ -97,7 +97,7 @@ fn others(lease: Duration) -> Vec<(String, Op)> {
                 lease,
                 seen: token,
                 stray,
-                spent: Spent::Named,
+                spent: None,
             },
         ];
         all.extend(ops.map(|op| (format!("{}, {stray:?} stray", op.name()), op)));

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{
-    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Reply, Spent, Stray, mutex_key,
-};
+use dlock::__internals::{Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Reply, Stray, mutex_key};
 use dlock::LockKind;
 use dlock::LockMode::{self, Read, Write};
 use dlock_tests::{Outcome, RedisServer, StagedLock, shared_server, unique_prefix};
@@ -70,7 +68,7 @@ fn release(name: &str, lease: Duration) -> Op {
         hold: id(name),
         lease,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     }
 }
 
@@ -97,7 +95,7 @@ fn a_release_does_not_shorten_the_life_of_the_key_under_others() {
             hold: id("a"),
             lease: HOUR,
             stray: Stray::Possible,
-            spent: Spent::Named,
+            spent: None,
         },
     );
     assert!(kept >= until, "{kept}");

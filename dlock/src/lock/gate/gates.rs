@@ -147,8 +147,7 @@ impl Gates {
         let share = hold.map(|hold| {
             // If it lingered, a task has it now, until it is given back or goes on.
             hold.end_to_linger();
-            let token = hold.last_token();
-            Share::gated(self, hold, token)
+            self.share_again(hold)
         });
         Entry::Turn(Turn::Lead(Lead::new(self, key, share)))
     }
@@ -201,7 +200,6 @@ impl Gates {
         self.admit(hold, admitted);
         self.notice_loss(hold);
         if hold.lingering().is_some() {
-            let listening = listening.filter(|_| !queued);
             // The task that was granted the hold may end with its runtime, and the hold lingers on.
             Runtime::own().spawn(Watch::new(self, hold).run(listening));
         }
@@ -278,26 +276,28 @@ impl Gates {
         }
     }
 
-    /// How much a hold that may linger is used; `None` if no new task can get it.
-    pub(super) fn usage(&self, hold: &Arc<Hold>) -> Option<Usage> {
-        self.at(&hold.key, |line| line.usage(hold)).flatten()
-    }
-
     /// Other clients want the lock. The last reference to the hold, if it lingers.
     pub(super) fn wanted(self: &Arc<Self>, hold: &Arc<Hold>) -> Option<Share> {
         let wanted = self.at(&hold.key, |line| line.wanted(hold)).flatten()?;
         hold.metrics.revoked();
         self.restless.asked(&hold.key, BootInstant::now());
-        wanted.idle?;
-        Some(Share::gated(self, Arc::clone(hold), hold.last_token()))
+        wanted.idle.map(|hold| self.share_again(hold))
     }
 
-    /// The last reference to a hold that has lingered for as long as it may.
-    pub(super) fn has_lingered(self: &Arc<Self>, hold: &Arc<Hold>) -> Option<Share> {
+    /// How a hold that may linger is used; `None` if no new task can get it. The last reference, if it has lingered for as long as it may.
+    pub(super) fn usage(self: &Arc<Self>, hold: &Arc<Hold>) -> Option<Usage<Share>> {
         let now = BootInstant::now();
-        self.at(&hold.key, |line| line.has_lingered(hold, now))
-            .flatten()?;
-        Some(Share::gated(self, Arc::clone(hold), hold.last_token()))
+        let usage = self.at(&hold.key, |line| line.usage(hold, now)).flatten()?;
+        Some(match usage {
+            Usage::Used { times, rest } => Usage::Used { times, rest },
+            Usage::Over(hold) => Usage::Over(self.share_again(hold)),
+        })
+    }
+
+    /// A reference with the last token of a hold: to go on with the hold, or to give it back.
+    fn share_again(self: &Arc<Self>, hold: Arc<Hold>) -> Share {
+        let token = hold.last_token();
+        Share::gated(self, hold, token)
     }
 
     /// Whether holds of the lock may linger now.

@@ -18,10 +18,26 @@ use crate::store::Listening;
 #[derive(Debug)]
 pub(in crate::lock) struct Acquired {
     pub(in crate::lock) hold: Arc<Hold>,
-    /// What the acquire listened with, if it did.
-    pub(in crate::lock) listening: Option<Listening>,
-    /// Whether it had to wait in line on the server.
-    pub(in crate::lock) queued: bool,
+    /// What the acquire listened with, if that goes on: the hold may linger, and no other client was in line before.
+    pub(super) listening: Option<Box<Listening>>,
+    /// Whether others were in line on the server before.
+    pub(super) queued: bool,
+}
+
+impl Acquired {
+    pub(in crate::lock) fn new(
+        hold: Arc<Hold>,
+        listening: &mut Option<Listening>,
+        queued: bool,
+    ) -> Self {
+        let goes_on = hold.terms.linger.is_some() && !queued;
+        let listening = if goes_on { listening.take() } else { None };
+        Self {
+            hold,
+            listening: listening.map(Box::new),
+            queued,
+        }
+    }
 }
 
 /// The right and duty to ask the server. Dropping it hands the duty to the next in line.

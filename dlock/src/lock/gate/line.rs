@@ -48,7 +48,7 @@ struct Current<H> {
 }
 
 impl<H: AsHold> Current<H> {
-    /// It goes to one more task.
+    /// The hold goes to one more task.
     fn count(&mut self) {
         self.slice.count();
         self.uses = self.uses.wrapping_add(1);

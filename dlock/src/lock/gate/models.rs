@@ -18,11 +18,7 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::modelled::{check, fails};
 
 fn acquired(hold: Arc<Hold>) -> Acquired {
-    Acquired {
-        hold,
-        listening: None,
-        queued: false,
-    }
+    Acquired::new(hold, &mut None, false)
 }
 
 impl Gates {

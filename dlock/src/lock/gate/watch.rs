@@ -5,9 +5,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::Gates;
+use super::line::Usage;
 use crate::clock::{BootInstant, sleep};
 use crate::hold::{Hold, Keeper};
 use crate::key::{KeyMap, LockKey};
+use crate::lease::Millis;
 use crate::store::Listening;
 use crate::sync::Mutex;
 
@@ -33,19 +35,19 @@ impl Watch {
             gates: Arc::downgrade(gates),
             keeper: Arc::clone(gates.keeper()),
             hold: Arc::clone(hold),
-            linger: hold.terms.linger.unwrap_or_default(),
+            linger: hold.terms.linger.map_or(Duration::ZERO, Millis::span),
             uses: 0,
         }
     }
 
     /// Watches, listening with what the acquire listened with, if that has missed nothing.
-    pub(super) async fn run(mut self, listening: Option<Listening>) {
+    pub(super) async fn run(mut self, listening: Option<Box<Listening>>) {
         let hold = Arc::clone(&self.hold);
         let Some(lingering) = hold.lingering() else {
             return;
         };
         let listening = if let Some(listening) = listening {
-            listening
+            *listening
         } else {
             let ended = async {
                 while hold.is_live() {
@@ -89,27 +91,26 @@ impl Watch {
     /// Gives the hold back if it has lingered for as long as it may. When to look again; `None` if the hold has ended.
     async fn look(&mut self) -> Option<Duration> {
         let gates = self.gates.upgrade()?;
-        let Some(usage) = gates.usage(&self.hold) else {
-            // While the server is asked for another slice, no task can get the hold.
-            return self.hold.is_live().then_some(self.linger);
-        };
-        let lingered = gates.has_lingered(&self.hold);
+        let usage = gates.usage(&self.hold);
         drop(gates);
-        if let Some(share) = lingered {
-            // If it fails, the drop has it tried again.
-            let _ = share.release().await;
-            return None;
+        match usage {
+            // While the server is asked for another slice, no task can get the hold.
+            None => self.hold.is_live().then_some(self.linger),
+            Some(Usage::Over(share)) => {
+                // If it fails, the drop has it tried again.
+                let _ = share.release().await;
+                None
+            }
+            Some(Usage::Used { times, rest }) => {
+                let used = times.wrapping_sub(self.uses);
+                self.uses = times;
+                if used < BUSY {
+                    return Some(rest.max(Duration::from_millis(1)));
+                }
+                self.keeper.hasten(&self.hold);
+                Some(GLANCE)
+            }
         }
-        let uses = usage.uses.wrapping_sub(self.uses);
-        self.uses = usage.uses;
-        if uses >= BUSY {
-            self.keeper.hasten(&self.hold);
-            return Some(GLANCE);
-        }
-        let idle_for = |since| BootInstant::now().since(since);
-        let idle_for = usage.idle_since.map_or(Duration::ZERO, idle_for);
-        let rest = self.linger.saturating_sub(idle_for);
-        Some(rest.max(Duration::from_millis(1)))
     }
 
     /// Others want the lock. The hold goes back now if no task uses it, otherwise when the last one has left it.
@@ -129,9 +130,6 @@ const OFTEN: Duration = Duration::from_millis(500);
 /// For how long a restless lock does not linger at first, and how often that doubles at most.
 const REST: Duration = Duration::from_secs(1);
 const MOST: u32 = 6;
-/// More locks than this are not remembered: those are forgotten that may linger again.
-const REMEMBERED: usize = 1000;
-
 /// The locks that other clients want often: to keep such a lock costs more than to ask for it again.
 #[derive(Debug, Default)]
 pub(super) struct Restless {
@@ -158,12 +156,12 @@ impl Rest {
 
     /// Other clients ask.
     fn asked(&mut self, now: BootInstant) {
-        if now.since(self.until) > REST * 2_u32.pow(self.times) {
+        if now.since(self.until) > self.rest() {
             self.times = 0;
         }
         let asked = self.asked.replace(now);
         if asked.is_some_and(|asked| now.since(asked) < OFTEN) {
-            self.until = now + REST * 2_u32.pow(self.times);
+            self.until = now + self.rest();
             self.times = (self.times + 1).min(MOST);
         }
     }
@@ -171,14 +169,26 @@ impl Rest {
     fn is_over(&self, now: BootInstant) -> bool {
         self.until <= now
     }
+
+    /// Whether it decides about the next request of others, or about its rest.
+    fn matters(&self, now: BootInstant) -> bool {
+        let asked = self.asked.is_some_and(|asked| now.since(asked) < OFTEN);
+        asked || now.since(self.until) <= self.rest()
+    }
+
+    /// For how long it would rest next.
+    fn rest(&self) -> Duration {
+        REST * 2_u32.pow(self.times)
+    }
 }
 
 impl Restless {
     /// Other clients ask for a lock that lingers.
     pub(super) fn asked(&self, key: &LockKey, now: BootInstant) {
         let mut locks = self.locks.lock();
-        if locks.len() >= REMEMBERED {
-            locks.retain(|_, rest| !rest.is_over(now));
+        // Before it grows, which happens ever less often, it forgets what does not matter any more.
+        if locks.len() == locks.capacity() {
+            locks.retain(|_, rest| rest.matters(now));
         }
         let rest = locks.entry(key.clone()).or_insert_with(Rest::new);
         rest.asked(now);

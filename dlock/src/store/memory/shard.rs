@@ -179,7 +179,7 @@ mod tests {
     use super::{CROWDED, Post, Shard};
     use crate::key::LockKey;
     use crate::kind::LockMode;
-    use crate::protocol::{HoldId, Op, Reply, Spent, Stray};
+    use crate::protocol::{HoldId, Op, Reply, Stray};
 
     const SECOND: u64 = 1_000_000;
 
@@ -214,7 +214,7 @@ mod tests {
             hold: id(),
             lease: Duration::from_secs(10),
             stray: Stray::None,
-            spent: Spent::Named,
+            spent: None,
         };
         assert_eq!(apply(shard, n, &release, time), Reply::Done);
     }

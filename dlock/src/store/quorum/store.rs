@@ -15,7 +15,7 @@ use crate::clock::{BootInstant, Instant, sleep, sleep_until};
 use crate::error::{Error, ErrorKind};
 use crate::key::LockKey;
 use crate::kind::LockMode;
-use crate::protocol::{ClientId, Extent, HoldId, LockInfo, Op, Reply, Spent, Stray};
+use crate::protocol::{ClientId, Extent, HoldId, LockInfo, Op, Reply, Stray};
 use crate::store::{Answer, ScriptLoad};
 
 /// How often a caller that does not wait tries a lock that seems free.
@@ -176,7 +176,7 @@ impl QuorumStore {
             hold: hold.clone(),
             lease,
             stray,
-            spent: Spent::Named,
+            spent: None,
         };
         let answer = self.quorum.end(key, hold, &release, deadline).await?;
         if let Some(pause) = aside() {

@@ -209,6 +209,11 @@ impl RedisStore {
         self.caller.publishing()
     }
 
+    /// Whether a script that finds a lock taken can tell its holder.
+    pub(crate) fn tells_holders(&self) -> bool {
+        self.env.publish.is_left_to_scripts()
+    }
+
     /// What happened so far.
     #[must_use]
     pub fn stats(&self) -> &RedisStats {

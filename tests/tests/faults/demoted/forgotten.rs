@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dlock::__internals::{
-    Answer, ClientId, Endpoint, HoldId, Op, RedisStore, Spent, Stray, lock_key,
-};
+use dlock::__internals::{Answer, ClientId, Endpoint, HoldId, Op, RedisStore, Stray, lock_key};
 use dlock::LockMode;
 use dlock_tests::{RedisServer, connect, scaled, unique_prefix, wait_until};
 use tokio::task::JoinSet;
@@ -108,7 +106,7 @@ async fn what_was_given_up_stays_so_although_a_shorter_lease_came_between() {
         hold: short,
         lease,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     })
     .await;
     let left: u64 = server.query(&["PTTL", key.as_str()]).await;

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{
-    ClientId, Extent, HoldId, Keys, Op, Script, ServerToken, Spent, Stray, encode, lock_key,
-    script_source,
+    ClientId, Extent, HoldId, Keys, Op, Script, ServerToken, Stray, encode, lock_key, script_source,
 };
 use dlock::LockKey;
 use dlock_tests::{
@@ -115,7 +114,7 @@ fn settling(hold: &HoldId, stray: Stray) -> [(Script, Op); 5] {
                 lease,
                 seen,
                 stray,
-                spent: Spent::Named,
+                spent: None,
             },
         ),
         (
@@ -124,7 +123,7 @@ fn settling(hold: &HoldId, stray: Stray) -> [(Script, Op); 5] {
                 hold,
                 lease,
                 stray,
-                spent: Spent::Named,
+                spent: None,
             },
         ),
     ]

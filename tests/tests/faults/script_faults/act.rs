@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Spent, Stray};
+use dlock::__internals::{Extent, HoldId, Nonce, Op, PlaceTerms, ServerToken, Stray};
 
 use crate::script_faults::kind::Kind;
 
@@ -12,6 +12,8 @@ pub(crate) const VALID: u64 = 2_000_000;
 pub(crate) const LEASE: u64 = 5_000;
 const PLACE: Duration = Duration::from_secs(3);
 const REST: Duration = Duration::from_secs(1);
+/// How far the tokens of a hold that lingers go beyond what the server named, in microseconds.
+const SPENT: u64 = 900;
 
 /// An operation of one of the acquisitions, or what another program does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,14 +72,16 @@ impl Act {
         let Some(actor) = self.actor() else {
             return (self == Self::Inspect).then_some(Op::Inspect);
         };
-        let (hold, lease) = (id(actor), lease(actor));
+        let (hold, lease) = (id::<K>(actor), lease(actor));
+        // A hold that lingers was used with more tokens than the server named.
+        let spent = K::lingers(actor).then(|| ServerToken::new(seen + SPENT));
         let place = PlaceTerms {
             lease: PLACE,
             subscribed: actor % 4 != 3,
             nonce: nonce(actor),
         };
         let acquire = |place| Op::Acquire {
-            hold: id(actor),
+            hold: id::<K>(actor),
             mode: K::mode(actor),
             lease,
             owner: K::owner(actor),
@@ -102,7 +106,7 @@ impl Act {
                 hold,
                 lease,
                 stray,
-                spent: Spent::Named,
+                spent,
             },
             Self::Abandon(_) | Self::AbandonStray(_) => Op::Abandon { hold, stray },
             Self::Yield(_) => Op::Yield {
@@ -110,7 +114,7 @@ impl Act {
                 lease,
                 seen: token(0),
                 stray,
-                spent: Spent::Named,
+                spent,
             },
             Self::End(_) | Self::EndStray(_) => Op::Renew {
                 hold,
@@ -131,8 +135,13 @@ impl Act {
 }
 
 /// Three clients have several acquisitions each.
-pub(crate) fn id(actor: usize) -> HoldId {
-    HoldId::parse(&format!("{}/{actor}", client(actor))).expect("an id")
+pub(crate) fn id<K: Kind>(actor: usize) -> HoldId {
+    let id = HoldId::parse(&format!("{}/{actor}", client(actor))).expect("an id");
+    if K::lingers(actor) {
+        id.lingering()
+    } else {
+        id
+    }
 }
 
 /// How the scripts name the client of an acquisition.

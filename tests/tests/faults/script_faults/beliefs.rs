@@ -30,7 +30,7 @@ impl<K: Kind> World<K> {
             if told.channel.starts_with("note") || !told.record.starts_with('w') {
                 return Err(format!("a grant that is not recorded: {told:?}"));
             }
-            let actor = (0..K::ACTORS).find(|actor| id(*actor) == *hold);
+            let actor = (0..K::ACTORS).find(|actor| id::<K>(*actor) == *hold);
             let actor = actor.ok_or("a grant to a stranger")?;
             if told.heard && *of == nonce(actor) && self.waiting.contains(&actor) {
                 self.believe(actor, token.as_u64(), &record)?;

@@ -41,6 +41,11 @@ pub(crate) trait Kind: Copy + Debug + 'static {
 
     fn owner(actor: usize) -> Option<Arc<str>>;
 
+    /// Whether the actor's holds may linger.
+    fn lingers(_actor: usize) -> bool {
+        false
+    }
+
     /// Whether the token of a new grant to the actor is in order; if it has one, it is noted.
     fn take_token(world: &mut World<Self>, actor: usize, token: u64) -> Result<(), String>;
 

@@ -110,7 +110,7 @@ fn ends_earlier(before: &Gist, after: &Gist, sent: &Sent) -> bool {
     let Some(actor) = sent.act.actor() else {
         return false;
     };
-    let own = |held: &dlock_tests::Held| held.value == id(actor).to_string();
+    let own = |held: &dlock_tests::Held| held.value == id::<Mutex>(actor).to_string();
     let was_own = before.0.as_ref().is_some_and(own);
     let shorter = after.0.as_ref().is_none_or(|held| {
         own(held)

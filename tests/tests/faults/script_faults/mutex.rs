@@ -111,7 +111,7 @@ impl Kind for Mutex {
 
     /// No client asks anew by an id that was given up; a plain `SET` does not notice that it was.
     fn is_plain(world: &World<Self>, act: Act) -> bool {
-        act.actor() == Some(1) && !world.fields.contains_key(&format!("-{}", id(1)))
+        act.actor() == Some(1) && !world.fields.contains_key(&format!("-{}", id::<Self>(1)))
     }
 
     fn record(world: &World<Self>) -> Result<MutexRecord, String> {
@@ -120,7 +120,9 @@ impl Kind for Mutex {
 
     fn recorded(world: &World<Self>, _record: &MutexRecord, actor: usize) -> Option<u64> {
         let held = world.held.as_ref()?;
-        let until = held.until.filter(|_| held.value == id(actor).to_string())?;
+        let until = held
+            .until
+            .filter(|_| held.value == id::<Self>(actor).to_string())?;
         Some(1000 * until)
     }
 

@@ -33,6 +33,12 @@ impl Kind for ReadWrite {
         ("a free lock", &[Try(0), Release(0)]),
         ("the only hold", &[Try(0)]),
         ("the only read hold", &[Try(1)]),
+        ("the only hold, which lingers", &[Try(2)]),
+        ("a writer waits for a lingering writer", &[Try(2), Wait(0)]),
+        (
+            "a writer waits for readers that linger",
+            &[Try(1), Try(3), Wait(0)],
+        ),
         ("a free lock with a tombstone", &[Try(0), ReleaseStray(0)]),
         (
             "a hold that ends by itself",
@@ -121,9 +127,13 @@ impl Kind for ReadWrite {
     fn owner(actor: usize) -> Option<Arc<str>> {
         match actor {
             4 | 5 => Some("a".into()),
-            7 => Some(id(0).to_string().into()),
+            7 => Some(id::<Self>(0).to_string().into()),
             _ => None,
         }
+    }
+
+    fn lingers(actor: usize) -> bool {
+        matches!(actor, 2 | 3)
     }
 
     /// Readers share tokens, and an owner's holds do.
@@ -141,7 +151,7 @@ impl Kind for ReadWrite {
     }
 
     fn recorded(_world: &World<Self>, record: &Record, actor: usize) -> Option<u64> {
-        let hold = record.holds.get(&id(actor).to_string())?;
+        let hold = record.holds.get(&id::<Self>(actor).to_string())?;
         (hold.mode == Self::mode(actor)).then_some(hold.deadline)
     }
 

@@ -170,7 +170,10 @@ impl<K: Kind> World<K> {
         for (actor, until) in &self.believers {
             let recorded = K::recorded(self, &record, *actor);
             if *until > now && recorded.is_none_or(|recorded| recorded < *until) {
-                return Err(format!("{} believes to hold until {until}", id(*actor)));
+                return Err(format!(
+                    "{} believes to hold until {until}",
+                    id::<K>(*actor)
+                ));
             }
         }
         let Some(kept) = self.kept else {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::__internals::{
-    Extent, HoldId, Keys, Op, Script, Spent, Stray, encode, encode_brief, mutex_key, script_source,
+    Extent, HoldId, Keys, Op, Script, Stray, encode, encode_brief, mutex_key, script_source,
 };
 use dlock::{LockKey, LockKind};
 use dlock_tests::{shared_server, unique_prefix};
@@ -20,13 +20,13 @@ fn operations(hold: &HoldId) -> [Op; 4] {
             hold: hold(),
             lease: LEASE,
             stray: Stray::None,
-            spent: Spent::Named,
+            spent: None,
         },
         Op::Release {
             hold: hold(),
             lease: LEASE,
             stray: Stray::Possible,
-            spent: Spent::Named,
+            spent: None,
         },
         Op::Abandon {
             hold: hold(),

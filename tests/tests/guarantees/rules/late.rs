@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Extent, Op, Reply, Spent, Stray};
+use dlock::__internals::{Extent, Op, Reply, Stray};
 use dlock::LockMode::Write;
 
 use crate::rules::lock::{LEASE, Lock, PLACE, acquire, id};
@@ -33,7 +33,7 @@ fn who_gave_up_is_ignored_for_as_long_as_the_acquire_is_valid() {
             hold,
             lease,
             stray,
-            spent: Spent::Named,
+            spent: None,
         },
     ];
     for end in ends {

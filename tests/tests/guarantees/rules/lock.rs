@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{
     Extent, HoldId, MemoryStore, Message, Nonce, Op, PlaceTerms, Post, Reply, ServerClock as _,
-    ServerToken, Spent, Stray, lock_key,
+    ServerToken, Stray, lock_key,
 };
 use dlock::{LockInfo, LockKey, LockMode};
 use dlock_tests::TestClock;
@@ -87,7 +87,7 @@ impl Lock {
                 .and_then(|mine| mine.token)
                 .map_or(ServerToken::new(1), ServerToken::behind),
             stray: Stray::None,
-            spent: Spent::Named,
+            spent: None,
         }
     }
 
@@ -189,7 +189,7 @@ pub(crate) fn release(name: &str) -> Op {
         hold: id(name),
         lease: LEASE,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dlock::__internals::{Op, ServerToken, Spent, Stray};
+use dlock::__internals::{Op, ServerToken, Stray};
 use dlock::LockMode;
 
 use crate::rules::lock::{LEASE, Lock, id};
@@ -80,7 +80,7 @@ fn a_free_lock_is_forgotten_after_a_minute_however_long_the_lease() {
         hold: id("a"),
         lease: hour,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     });
     lock.pass(Duration::from_secs(60));
     assert!(lock.inspect().last_token.is_some());

@@ -5,8 +5,8 @@ mod flat;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dlock::__internals::{
-    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Spent, Stray, encode,
-    encode_brief, encode_plain, lock_key, mutex_key, script_source,
+    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, Script, ServerToken, Stray, encode, encode_brief,
+    encode_plain, lock_key, mutex_key, script_source,
 };
 use dlock::LockMode::{self, Read, Write};
 use dlock::{LockKey, LockKind};
@@ -103,7 +103,7 @@ fn release(number: usize) -> Op {
         hold: id(number),
         lease: LEASE,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     }
 }
 
@@ -153,7 +153,7 @@ async fn a_release_that_has_more_to_note_takes_a_script() {
             hold: id(0),
             lease: Duration::from_secs(seconds),
             stray,
-            spent: Spent::Named,
+            spent: None,
         };
         encode_plain(&key, &op).is_some()
     };

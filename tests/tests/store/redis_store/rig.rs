@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dlock::__internals::{
     Answer, ClientId, Endpoint, Extent, HoldId, Nonce, Op, PlaceTerms, RedisListening, RedisNodeId,
-    RedisOptions, RedisStore, Reply, ServerToken, Spent, Stray, lock_key,
+    RedisOptions, RedisStore, Reply, ServerToken, Stray, lock_key,
 };
 use dlock::{Error, LockKey, LockMode};
 use dlock_tests::{slot_of, unique_prefix};
@@ -137,7 +137,7 @@ pub(crate) fn release(hold: &HoldId) -> Op {
         hold: hold.clone(),
         lease: LEASE,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use dlock::__internals::{
-    ClientId, Endpoint, Extent, HoldId, Op, RedisStore, ServerToken, Spent, Stray, lock_key,
+    ClientId, Endpoint, Extent, HoldId, Op, RedisStore, ServerToken, Stray, lock_key,
 };
 use dlock::{Client, Error, LockMode};
 use dlock_tests::{builder, scaled, slot_of_lock};
@@ -194,7 +194,7 @@ async fn operations(url: &str, user: &User) -> Vec<Result<(), Error>> {
         hold: hold.clone(),
         lease,
         stray,
-        spent: Spent::Named,
+        spent: None,
     };
     let mut outcomes = Vec::new();
     let key = lock_key(&user.prefix, "each").expect("a good name");

@@ -9,8 +9,7 @@ use dlock_tests::Pieces;
 use fastrand::Rng;
 
 use crate::spec::plan::{
-    ACTORS, Act, Actor, CLIENTS, Family, Foreign, Index, Place, Plan, Publish, Spending, Step,
-    Stray, Who,
+    ACTORS, Act, Actor, CLIENTS, Family, Foreign, Index, Place, Plan, Publish, Step, Stray, Who,
 };
 
 pub(crate) fn plan(of: Family, seed: u64) -> Plan {
@@ -190,14 +189,10 @@ impl Draw {
         self.one(&[(5, Stray::None), (2, Stray::Possible), (1, Stray::Odd(odd))])
     }
 
-    fn spent(&mut self) -> Spending {
+    fn spent(&mut self) -> Option<i64> {
         let ahead = self.0.i64(-1_000_000..100_000);
         let far = self.0.i64(900_000..3_000_000);
-        self.one(&[
-            (2, Spending::Named),
-            (3, Spending::Ahead(ahead)),
-            (1, Spending::Ahead(far)),
-        ])
+        self.one(&[(2, None), (3, Some(ahead)), (1, Some(far))])
     }
 
     fn valid(&mut self) -> i64 {

@@ -148,7 +148,8 @@ pub(crate) enum Act {
     },
     Release {
         stray: Stray,
-        spent: Spending,
+        /// How far ahead of the server's time, in microseconds, the tokens are that a hold which may linger was used with.
+        spent: Option<i64>,
     },
     Renew {
         lease: Duration,
@@ -163,20 +164,13 @@ pub(crate) enum Act {
         /// How many tokens ago the one was named that the client has seen last.
         stale: u64,
         stray: Stray,
-        spent: Spending,
+        /// How far ahead of the server's time, in microseconds, the tokens are that a hold which may linger was used with.
+        spent: Option<i64>,
     },
     /// Another server has named a token, so far ahead of this one's time in microseconds.
     Raise {
         ahead: i64,
     },
-}
-
-/// Which tokens a client has used under a hold, if that may linger.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Spending {
-    Named,
-    /// Up to the server's time, and so far ahead of it in microseconds.
-    Ahead(i64),
 }
 
 /// For how long a place is asked for, and how.

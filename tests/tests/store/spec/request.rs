@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use dlock::__internals::{
-    Extent, HoldId, Keys, Nonce, Op, PlaceTerms, ServerToken, Spent, Stray as Flag,
-};
+use dlock::__internals::{Extent, HoldId, Keys, Nonce, Op, PlaceTerms, ServerToken, Stray as Flag};
 use dlock::LockKind;
 use dlock_tests::Pieces;
 
-use crate::spec::plan::{Act, Actor, Spending, Stray};
+use crate::spec::plan::{Act, Actor, Stray};
 
 /// An operation with what goes along with it.
 #[derive(Debug, Clone)]
@@ -46,12 +44,9 @@ impl Knowledge {
                 Flag::Possible
             }
         };
-        let tokens = |spent| match spent {
-            _ if !actor.lingers => Spent::Named,
-            Spending::Named => Spent::Named,
-            Spending::Ahead(ahead) => {
-                Spent::UpTo(ServerToken::new(now.saturating_add_signed(ahead)))
-            }
+        let spent = |ahead: Option<i64>| {
+            let ahead = ahead.filter(|_| actor.lingers)?;
+            Some(ServerToken::new(now.saturating_add_signed(ahead)))
         };
         let op = match act {
             Act::Acquire {
@@ -73,11 +68,14 @@ impl Knowledge {
                     }),
                 }
             }
-            Act::Release { stray, spent } => Op::Release {
+            Act::Release {
+                stray,
+                spent: ahead,
+            } => Op::Release {
                 hold,
                 lease: actor.longest,
                 stray: flag(stray),
-                spent: tokens(*spent),
+                spent: spent(*ahead),
             },
             Act::Renew { lease, end } => Op::Renew {
                 hold,
@@ -95,13 +93,13 @@ impl Knowledge {
                 lease,
                 stale,
                 stray,
-                spent,
+                spent: ahead,
             } => Op::Yield {
                 hold,
                 lease: actor.longest.min(*lease),
                 seen: ServerToken::new(self.token.saturating_sub(*stale)),
                 stray: flag(stray),
-                spent: tokens(*spent),
+                spent: spent(*ahead),
             },
             Act::Raise { ahead } => Op::Raise {
                 hold,

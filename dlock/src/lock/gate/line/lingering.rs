@@ -1,8 +1,11 @@
 //! The hold that a process keeps although no task uses it: it is the line's current one, with no share.
 
+use std::time::Duration;
+
 use super::{AsHold, Current, Line, Way};
 use crate::clock::BootInstant;
 use crate::hold::Terms;
+use crate::lease::Millis;
 
 impl<H: AsHold, W> Line<H, W> {
     /// Whether the process keeps a hold that no task uses.
@@ -28,10 +31,10 @@ impl<H: AsHold, W> Line<H, W> {
 
     /// The hold that lingers, if one does, is to be given back: it counts as used until that is [`left`](Self::left).
     #[must_use]
-    pub(in crate::lock::gate) fn take_lingering(&mut self) -> Option<H> {
-        let current = self.current.take_if(|current| current.shares == 0)?;
-        self.former.push((current.hold.clone(), 1));
-        Some(current.hold)
+    fn take_lingering(&mut self) -> Option<H> {
+        let hold = self.drop_lingering()?;
+        self.former.push((hold.clone(), 1));
+        Some(hold)
     }
 
     /// The hold that lingers, if one does, is given back: at the end of the client.
@@ -55,32 +58,34 @@ impl<H: AsHold, W> Line<H, W> {
         })
     }
 
-    /// The hold, if it has lingered for as long as it may, is to be given back.
+    /// How the hold is used; `None` if no new task can get it.
     #[must_use]
-    pub(in crate::lock::gate) fn has_lingered(&mut self, hold: &H, now: BootInstant) -> Option<H> {
+    pub(in crate::lock::gate) fn usage(&mut self, hold: &H, now: BootInstant) -> Option<Usage<H>> {
         let current = self.current.as_ref()?;
-        let linger = current.hold.terms().linger.unwrap_or_default();
-        let over = current.hold.is(hold) && now.since(current.idle_since) >= linger;
-        over.then(|| self.take_lingering()).flatten()
-    }
-
-    /// How much the hold is used; `None` if no new task can get it.
-    pub(in crate::lock::gate) fn usage(&self, hold: &H) -> Option<Usage> {
-        let current = self.current.as_ref()?;
-        current.hold.is(hold).then(|| Usage {
-            uses: current.uses,
-            idle_since: (current.shares == 0).then_some(current.idle_since),
-        })
+        if !current.hold.is(hold) {
+            return None;
+        }
+        let linger = current.hold.terms().linger;
+        let linger = linger.map_or(Duration::ZERO, Millis::span);
+        let idle_for = match current.shares {
+            0 => now.since(current.idle_since),
+            _ => Duration::ZERO,
+        };
+        let (times, rest) = (current.uses, linger.saturating_sub(idle_for));
+        if rest.is_zero() {
+            return self.take_lingering().map(Usage::Over);
+        }
+        Some(Usage::Used { times, rest })
     }
 }
 
-/// How much a hold that may linger is used.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::lock::gate) struct Usage {
-    /// How often a task got it; begins anew at the end.
-    pub(in crate::lock::gate) uses: u32,
-    /// Since when no task uses it, if none does.
-    pub(in crate::lock::gate) idle_since: Option<BootInstant>,
+/// How a hold that may linger is used.
+#[derive(Debug)]
+pub(in crate::lock::gate) enum Usage<H> {
+    /// A task got it so often (the number begins anew at the end), and it may linger for so long yet.
+    Used { times: u32, rest: Duration },
+    /// No task has used it for as long as it may linger: it is to be given back.
+    Over(H),
 }
 
 /// What becomes of a hold for which other clients ask.

@@ -7,9 +7,10 @@ use super::Line;
 use super::world::{Event, Kind, Mistake, Task, TestHold, World, terms};
 use crate::clock::BootInstant;
 use crate::kind::LockMode;
+use crate::lease::Millis;
 
 /// How many states there are.
-fn explore(mistake: Mistake, linger: Option<Duration>) -> usize {
+fn explore(mistake: Mistake, linger: Option<Millis>) -> usize {
     let mut todo = VecDeque::from([World::new(mistake, linger)]);
     let mut seen = HashSet::from([todo[0].essence()]);
     while let Some(world) = todo.pop_front() {
@@ -29,7 +30,7 @@ fn explore(mistake: Mistake, linger: Option<Duration>) -> usize {
 fn nothing_that_three_tasks_can_do_leads_astray() {
     let states = explore(Mistake::None, None);
     assert!(states > 25_000, "only {states} states");
-    let states = explore(Mistake::None, Some(Duration::from_secs(1)));
+    let states = explore(Mistake::None, Millis::of(Duration::from_secs(1)));
     assert!(
         states > 25_000,
         "only {states} states with holds that linger"
@@ -46,7 +47,9 @@ fn mistakes_are_noticed() {
         Mistake::ForgetsEnd,
         Mistake::ForgetsLingering,
     ] {
-        let linger = (mistake == Mistake::ForgetsLingering).then_some(Duration::from_secs(1));
+        let linger = (mistake == Mistake::ForgetsLingering)
+            .then(|| Millis::of(Duration::from_secs(1)))
+            .flatten();
         let noticed = std::panic::catch_unwind(|| explore(mistake, linger));
         assert!(noticed.is_err(), "{mistake:?} goes unnoticed");
     }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use super::{Admitted, AsHold, Left, Line, Way};
+use super::{Admitted, AsHold, Left, Line, Usage, Way};
 use crate::clock::BootInstant;
 use crate::hold::Terms;
 use crate::kind;
 use crate::kind::LockMode;
+use crate::lease::Millis;
 
 const TASKS: usize = 3;
 
@@ -23,7 +24,7 @@ pub(super) fn terms(mode: LockMode, max_hold: Option<Duration>) -> Terms {
 }
 
 /// To write, to read together, and to read each on a hold of its own.
-fn all_terms(linger: Option<Duration>) -> [Terms; 3] {
+fn all_terms(linger: Option<Millis>) -> [Terms; 3] {
     let own = Some(Duration::from_secs(60));
     [
         (LockMode::Write, None),
@@ -107,7 +108,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(mistake: Mistake, linger: Option<Duration>) -> Self {
+    pub(super) fn new(mistake: Mistake, linger: Option<Millis>) -> Self {
         Self {
             line: Line::default(),
             tasks: [Task::Idle; TASKS],
@@ -265,7 +266,7 @@ impl World {
             Event::Lingered(id) => {
                 let hold = self.holds[&id].clone();
                 let later = BootInstant::from_nanos(u64::MAX / 2);
-                if let Some(hold) = self.line.has_lingered(&hold, later) {
+                if let Some(Usage::Over(hold)) = self.line.usage(&hold, later) {
                     self.leave(hold.id, true);
                 }
             }

@@ -6,7 +6,7 @@ use super::hold::Hold;
 use super::line::{Next, Post};
 use super::state::{Lock, Moment, after};
 use crate::kind::LockMode;
-use crate::protocol::{HoldId, Message, Reply, Spent};
+use crate::protocol::{HoldId, Message, Reply};
 use crate::token::ServerToken;
 
 /// A hold that may go on.
@@ -17,15 +17,15 @@ pub(super) struct Slice<'a> {
     pub(super) lease: Duration,
     /// The last token that its holder has been told.
     pub(super) seen: ServerToken,
-    /// Which tokens it was used with.
-    pub(super) spent: Spent,
+    /// Up to which token it was used, if the server did not name that.
+    pub(super) spent: Option<ServerToken>,
 }
 
 impl Lock {
     pub(super) fn release(
         &mut self,
         id: &HoldId,
-        spent: Spent,
+        spent: Option<ServerToken>,
         at: Moment,
         post: &mut Post<'_>,
     ) -> Reply {
@@ -43,12 +43,10 @@ impl Lock {
     }
 
     /// Tokens were used that the server did not name: the next one is larger, and the lock's time is not before it.
-    fn spend(&mut self, spent: Spent, deadline: u64, at: Moment) -> Moment {
-        let token = match spent {
-            Spent::Named => return at,
-            // A client stops before its lease ends.
-            Spent::UpTo(token) => token.as_u64().min(deadline - 1),
-        };
+    fn spend(&mut self, spent: Option<ServerToken>, deadline: u64, at: Moment) -> Moment {
+        let Some(spent) = spent else { return at };
+        // A client stops before its lease ends.
+        let token = spent.as_u64().min(deadline - 1);
         if token <= self.last {
             return at;
         }
@@ -94,7 +92,7 @@ impl Lock {
             let somebody_waits = self.line.first(LockMode::Write).is_some()
                 || mode == LockMode::Write && self.line.first(LockMode::Read).is_some();
             if somebody_waits && mode == LockMode::Write {
-                return self.release(slice.id, Spent::Named, at, post);
+                return self.release(slice.id, None, at, post);
             }
             if somebody_waits {
                 return Reply::Done;

@@ -97,6 +97,11 @@ impl CurrentMode {
         }
     }
 
+    /// Whether scripts publish, so that one that finds a lock taken can tell its holder.
+    pub(crate) fn is_left_to_scripts(&self) -> bool {
+        self.get() != PublishMode::Off && !self.returns.load(Ordering::Relaxed)
+    }
+
     /// This server lets no script publish.
     pub(crate) fn leave_to_client(&self) {
         self.returns.store(true, Ordering::Relaxed);

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use redis::{Cmd, RedisWrite};
 
-use crate::protocol::{Extent, HoldId, Op, PlaceTerms, Spent, Stray, whole_millis};
+use crate::protocol::{Extent, HoldId, Op, PlaceTerms, Stray, whole_millis};
+use crate::token::ServerToken;
 
 /// Starts the next argument, which ends when the result is dropped.
 pub(super) fn argument(cmd: &mut Cmd) -> Argument<impl Write + '_> {
@@ -163,8 +164,8 @@ impl Terms<'_> {
 }
 
 /// Appends which tokens were used without the server.
-pub(super) fn append_spent(cmd: &mut Cmd, spent: Spent) {
-    if let Spent::UpTo(token) = spent {
+pub(super) fn append_spent(cmd: &mut Cmd, spent: Option<ServerToken>) {
+    if let Some(token) = spent {
         argument(cmd).display(token);
     }
 }

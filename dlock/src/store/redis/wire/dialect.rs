@@ -7,7 +7,7 @@ use super::arguments::{GRACE_MILLIS, Terms, append_spent, argument, millis};
 use super::script::Script;
 use crate::key::LockKey;
 use crate::kind::{LockKind, LockMode};
-use crate::protocol::{Op, Spent, Stray, forget_after};
+use crate::protocol::{Op, Stray, forget_after};
 
 pub(super) trait Dialect: Sync {
     /// The script that carries an operation out in all cases.
@@ -61,7 +61,7 @@ impl Dialect for Rw {
     }
 
     fn has_plain(&self, op: &Op) -> bool {
-        matches!(op, Op::Release { lease, stray: Stray::None, spent: Spent::Named, .. } if forget_after(*lease).is_none())
+        matches!(op, Op::Release { lease, stray: Stray::None, spent: None, .. } if forget_after(*lease).is_none())
     }
 
     fn plain(&self, key: &LockKey, op: &Op) -> Option<Cmd> {

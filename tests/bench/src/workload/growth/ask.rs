@@ -7,7 +7,7 @@ use std::{
 
 use dlock::{
     __internals::{
-        Extent, HoldId, Keys, Message, Nonce, Op, PlaceTerms, ServerToken, Spent, Stray, encode,
+        Extent, HoldId, Keys, Message, Nonce, Op, PlaceTerms, ServerToken, Stray, encode,
     },
     LockKey, LockMode,
 };
@@ -64,7 +64,7 @@ pub(super) fn release(hold: HoldId) -> Op {
         hold,
         lease: LASTING,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn yield_to_line(held: &Held) -> Op {
         lease: LASTING,
         seen: held.token,
         stray: Stray::None,
-        spent: Spent::Named,
+        spent: None,
     }
 }
 

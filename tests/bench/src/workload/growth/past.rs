@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dlock::{
-    __internals::{Op, Spent, Stray},
+    __internals::{Op, Stray},
     LockMode::{Read, Write},
 };
 
@@ -37,7 +37,7 @@ async fn after_late_requests(link: &mut Link, n: usize) -> Vec<(&'static str, Sa
             hold: id.clone(),
             lease: LASTING,
             stray: Stray::Possible,
-            spent: Spent::Named,
+            spent: None,
         };
         link.run(&[ask::attempt(id, Write, LASTING), released])
             .await;
