@@ -69,28 +69,24 @@ impl Millis {
 }
 
 /// Checks for how long a process keeps a lock that no task uses.
-pub(crate) fn check_linger(linger: Option<Millis>) -> Result<(), Error> {
-    match linger.map(Millis::span) {
-        Some(linger) if linger > MAX_LINGER => Err(Error::new(
+pub(crate) fn check_linger(linger: Millis) -> Result<(), Error> {
+    let linger = linger.span();
+    if linger > MAX_LINGER {
+        return Err(Error::new(
             ErrorKind::InvalidConfig,
             format!(
                 "a linger of {} is out of range; choose up to {}",
                 Written(linger),
                 Written(MAX_LINGER)
             ),
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// Checks how long a lock is to stay held at least.
-pub(crate) fn check_min_hold(
-    min_hold: Option<Millis>,
-    max_hold: Option<Duration>,
-) -> Result<(), Error> {
-    let Some(min_hold) = min_hold.map(Millis::span) else {
-        return Ok(());
-    };
+pub(crate) fn check_min_hold(min_hold: Millis, max_hold: Option<Duration>) -> Result<(), Error> {
+    let min_hold = min_hold.span();
     if min_hold > MAX_LEASE {
         return Err(Error::new(
             ErrorKind::InvalidConfig,

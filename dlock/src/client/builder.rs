@@ -319,7 +319,7 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), Error> {
         check_prefix(&self.prefix)?;
         check_lease(self.lease, self.max_hold)?;
-        check_linger(self.linger)?;
+        self.linger.map_or(Ok(()), check_linger)?;
         let Timeouts {
             retry_for,
             connect,

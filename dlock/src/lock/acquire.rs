@@ -57,56 +57,51 @@ async fn acquire(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Sha
     }
 }
 
-/// Finds a way again if a hold that was handed over has ended by the time its new task runs, and there is time.
+/// Takes a hold of this process, or gets one from the server.
 async fn take_hold(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
-    loop {
-        match find_a_way(lock, mode, wait).await {
-            Err(lost) if lost.is_lost() && wait.may_wait() && !wait.is_over() => {}
-            outcome => return outcome,
-        }
-    }
-}
-
-async fn find_a_way(lock: &Handle, mode: LockMode, wait: Wait) -> Result<Option<Share>, Error> {
     lock.settings.check()?;
-    lock.commons.check_open()?;
-    if lock.settings.owner.is_some() {
-        // Re-entry is for the server to judge, so explicit owners do not share.
-        return alone(lock, mode, wait).await;
-    }
-    let gates = &lock.commons.gates;
-    let mut terms = lock.settings.terms(lock.key.kind(), mode);
-    if let Some(linger) = lock.settings.lingers()
-        && lock.commons.may_linger(&lock.key)?
-    {
-        terms = terms.lingering(linger);
-    }
-    let entry = gates.enter(&lock.key, terms, wait.may_wait());
-    let contended = !matches!(entry, Entry::Turn(_));
-    let turn = match entry {
-        Entry::Turn(turn) => turn,
-        Entry::Wait(place) => {
-            lock.metrics().contended(mode);
-            wait_for_turn(place, wait).await?
+    loop {
+        lock.commons.check_open()?;
+        if lock.settings.owner.is_some() {
+            // Re-entry is for the server to judge, so explicit owners do not share.
+            return alone(lock, mode, wait).await;
         }
-        Entry::Busy => {
-            lock.metrics().contended(mode);
-            return Ok(None);
+        let gates = &lock.commons.gates;
+        let mut terms = lock.settings.terms(lock.key.kind(), mode);
+        if let Some(linger) = lock.settings.lingers()
+            && lock.commons.may_linger(&lock.key)?
+        {
+            terms = terms.lingering(linger);
         }
-        Entry::Alone => return alone(lock, mode, wait).await,
-    };
-    match turn {
-        Turn::Granted(share) if contended => {
-            lock.metrics().passed_on();
-            report_handover(lock, &share);
-            // The process may have been stopped since the task before left. A hold that was just granted needs no look at the
-            // clock.
-            share.hold().check()?;
-            Ok(Some(share))
+        let entry = gates.enter(&lock.key, terms, wait.may_wait());
+        let contended = !matches!(entry, Entry::Turn(_));
+        let turn = match entry {
+            Entry::Turn(turn) => turn,
+            Entry::Wait(place) => {
+                lock.metrics().contended(mode);
+                wait_for_turn(place, wait).await?
+            }
+            Entry::Busy => {
+                lock.metrics().contended(mode);
+                return Ok(None);
+            }
+            Entry::Alone => return alone(lock, mode, wait).await,
+        };
+        match turn {
+            Turn::Granted(share) if contended => {
+                lock.metrics().passed_on();
+                report_handover(lock, &share);
+                // The process may have been stopped since the task before left. A hold that was just granted needs no look at
+                // the clock.
+                match share.hold().check() {
+                    Err(lost) if lost.is_lost() && wait.may_wait() && !wait.is_over() => {}
+                    live => return live.map(|()| Some(share)),
+                }
+            }
+            Turn::Granted(share) => return Ok(Some(share)),
+            Turn::Lead(lead) => return ask(lock, lead, &terms, wait, contended).await,
+            Turn::Failed(error) => return Err(error),
         }
-        Turn::Granted(share) => Ok(Some(share)),
-        Turn::Lead(lead) => ask(lock, lead, &terms, wait, contended).await,
-        Turn::Failed(error) => Err(error),
     }
 }
 

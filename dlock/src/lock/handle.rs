@@ -172,9 +172,11 @@ impl Settings {
 
     pub(super) fn check(&self) -> Result<(), Error> {
         check_lease(self.lease, self.max_hold)?;
-        check_min_hold(self.min_hold, self.max_hold)?;
-        check_linger(self.linger)?;
-        if self.lingers().is_some() {
+        if let Some(min_hold) = self.min_hold {
+            check_min_hold(min_hold, self.max_hold)?;
+        }
+        if let Some(linger) = self.linger {
+            check_linger(linger)?;
             self.contradict_linger()?;
         }
         match &self.owner {
@@ -191,9 +193,11 @@ impl Settings {
         }
     }
 
-    /// Whether another setting contradicts that holds linger.
+    /// Whether another setting of the handle contradicts that holds linger.
     fn contradict_linger(&self) -> Result<(), Error> {
-        let contradiction = if self.min_hold.is_some() {
+        let contradiction = if self.inherits_linger {
+            return Ok(());
+        } else if self.min_hold.is_some() {
             "`min_hold` gives each task a hold of its own, so that none can `linger` for the next task; omit one of the two"
         } else if self.owner.is_some() {
             "an `owner` has holds of its own, which no other task can get, so they cannot `linger`; omit one of the two"

@@ -47,8 +47,8 @@ pub(super) async fn acquire(
         if let Op::Acquire { place, .. } = &mut op {
             *place = terms_of_place;
         }
-        let asked = Instant::now();
-        let answer = match ask(lock, wait, (&mut claim, &op), asked).await {
+        let mut asked = None;
+        let answer = match ask(lock, wait, (&mut claim, &op), &mut asked).await {
             Ok(answer) => answer,
             Err(error) => match service.failed(error) {
                 Some(error) => return Err(error),
@@ -62,6 +62,7 @@ pub(super) async fn acquire(
             Reply::Queued { retry, last, now } => {
                 queued = true;
                 let answered = Instant::now();
+                let asked = asked.unwrap_or(answered);
                 service.taken(answered);
                 if !std::mem::replace(&mut contended, true) {
                     lock.metrics().contended(mode);
@@ -152,15 +153,15 @@ fn request(lock: &Handle, terms: &Terms, hold: &HoldId) -> Op {
     }
 }
 
-/// Sends the request. Whether it was answered decides what has to be done to undo it.
+/// Sends the request; sets when it was, if that can take any time. Whether it was answered decides what has to be done to undo it.
 async fn ask(
     lock: &Handle,
     wait: Wait,
     (claim, op): (&mut Claim<'_>, &Op),
-    now: Instant,
+    asked: &mut Option<Instant>,
 ) -> Result<Answer, Error> {
     claim.asks(op);
-    let until = || wait.cap(now + lock.commons.timeouts.retry_for);
+    let until = || wait.cap(*asked.insert(Instant::now()) + lock.commons.timeouts.retry_for);
     let outcome = lock.commons.store.call(&lock.key, op, until).await;
     match &outcome {
         Ok(answer) => claim.answered(answer),
@@ -288,12 +289,12 @@ impl<'a> Claim<'a> {
     }
 
     /// The outcome is known and needs no undoing. A shutdown waits for what is returned.
-    fn settle(mut self) -> Option<Pending> {
+    fn settle(&mut self) -> Option<Pending> {
         self.pending.take()
     }
 
     /// The answer was no: there is nothing to undo, unless a copy of the request may still be granted.
-    fn settle_unless_stray(self) {
+    fn settle_unless_stray(&mut self) {
         if self.stray_until.is_none() {
             self.settle();
         }
