@@ -10,7 +10,7 @@ use dlock::__internals::{
 };
 use dlock::LockMode::{self, Read, Write};
 use dlock::{LockKey, LockKind};
-use dlock_tests::{RedisServer, sharded_channels};
+use dlock_tests::{RedisServer, sharded_channels, wait_waiters};
 use redis::aio::MultiplexedConnection;
 
 const LEASE: Duration = Duration::from_secs(30);
@@ -274,4 +274,31 @@ async fn a_mutex_is_passed_on_at_the_same_cost_however_many_wait() {
             assert!(cost.3 <= enter, "{costs:?}");
         }
     }
+}
+
+/// A release that falls short, because other clients wait, makes the client release by scripts for a while.
+#[tokio::test]
+async fn a_lock_that_was_contended_once_is_soon_released_by_one_command_again() {
+    let server = RedisServer::start().await;
+    let connect = || async { dlock::Client::connect(&server.url()).await.expect("up") };
+    let (one, other) = (connect().await, connect().await);
+    let lock = |client: &dlock::Client| client.rw_lock("lock").expect("a valid name");
+    let (one, other) = (lock(&one), lock(&other));
+    let pairs = async |count: usize| {
+        for _ in 0..count {
+            let guard = one.write().await.expect("served");
+            guard.release().await.expect("held to the end");
+        }
+        let stats = server.command_stats().await;
+        let scripts = stats.iter().filter(|(name, _)| name.starts_with("eval"));
+        scripts.map(|(_, calls)| calls).sum::<u64>()
+    };
+    let guard = one.write().await.expect("free");
+    let waiter = tokio::spawn(async move { other.write().await?.release().await });
+    wait_waiters(&one, 1).await;
+    guard.release().await.expect("held to the end");
+    waiter.await.expect("it ends").expect("handed over");
+    let before = pairs(10).await;
+    let more = pairs(10).await - before;
+    assert_eq!(more, 10, "a script to acquire, and a command to release");
 }

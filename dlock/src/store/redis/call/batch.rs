@@ -122,7 +122,7 @@ impl Caller {
     ) -> Option<Result<Answer, Error>> {
         let error = match unless_refused(value) {
             Ok(value) if form.falls_short(&value) => {
-                self.crowds.mark(key.slot(), Instant::now());
+                self.crowds.mark(key, Instant::now());
                 return None;
             }
             Ok(value) => {

@@ -19,8 +19,8 @@ use crate::store::redis::node::{
 };
 use crate::store::redis::topology::Servers;
 use crate::store::redis::wire::{
-    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, is_granted, is_of_all, notes,
-    publish_all, refusal, tells_of_line,
+    Cmd, Form, Keys, Preface, PublishMode, Value, command, decode, found_alone, is_granted,
+    is_of_all, notes, publish_all, refusal, tells_of_line,
 };
 use crate::tasks::Place;
 use crate::token::ServerToken;
@@ -70,7 +70,7 @@ impl Caller {
             }
         }
         let now = ready.as_ref().map_or(begun, |(.., sent)| *sent);
-        let crowded = self.crowds.has(key.slot(), now);
+        let crowded = self.crowds.has(key, now);
         let form = self.form(key, op, now);
         // The ordinary case ends here; all others share one boxed future.
         let first = match ready {
@@ -194,6 +194,8 @@ impl Caller {
     pub(super) fn heed(self: &Arc<Self>, key: &LockKey, op: &Op, answer: &Value, form: Form) {
         if key.kind().features().remembers_waiters {
             self.note_line(key, op, answer, form);
+        } else if matches!(op, Op::Release { .. }) && form != Form::Plain {
+            self.crowds.released(key, found_alone(answer));
         }
         if op.passes_on() {
             self.pass_notes(key.slot(), notes(answer));
@@ -203,10 +205,9 @@ impl Caller {
     fn note_line(&self, key: &LockKey, op: &Op, answer: &Value, form: Form) {
         let now = Instant::now();
         if tells_of_line(answer) {
-            self.crowds.mark(key.slot(), now);
-        } else if form != Form::Plain && is_granted(op, answer) && !self.crowds.has(key.slot(), now)
-        {
-            self.crowds.mark_calm(key.slot(), now);
+            self.crowds.mark(key, now);
+        } else if form != Form::Plain && is_granted(op, answer) && !self.crowds.has(key, now) {
+            self.crowds.mark_calm(key, now);
         }
     }
 
@@ -214,9 +215,9 @@ impl Caller {
     pub(super) fn form(&self, key: &LockKey, op: &Op, now: Instant) -> Form {
         let remembers = key.kind().features().remembers_waiters;
         let alone = if remembers && matches!(op, Op::Acquire { .. }) {
-            self.crowds.are_away(key.slot(), now)
+            self.crowds.are_away(key, now)
         } else {
-            !self.crowds.has(key.slot(), now)
+            !self.crowds.has(key, now)
         };
         if alone {
             Form::uncontended(key, op)

@@ -1,7 +1,7 @@
 //! Where locks were contended a moment ago, and when a process stays away from a mutex that it has just given back.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::caller::Caller;
@@ -15,15 +15,23 @@ const MEMORY: Duration = Duration::from_secs(5);
 /// Slots that share a cell only cost each other a script for a release.
 const CELLS: usize = 4096;
 
+/// After so many releases in a row that found nothing but their hold, a slot of read/write locks is not crowded any more. A
+/// release that is wrong about that costs a request more, and one that is a script for nothing an eighth of that.
+const ALONE: u8 = 8;
+
 /// The slots in which a lock was not its only hold's lately. Elsewhere a release is no script, which costs servers a third
 /// less; the price is a second request when that was wrong.
 ///
 /// And those in which a mutex was found without a line lately. Only there it is taken by a plain command, which would take
-/// a free window that is for polling programs, or take the mutex past a line.
+/// a free window that is for polling programs, or take the mutex past a line. So what is known of read/write locks says nothing
+/// about the mutexes of a slot.
 pub(super) struct Crowds {
     /// Until when, in seconds after `born`.
     crowded: Box<[AtomicU32]>,
+    crowded_mutexes: Box<[AtomicU32]>,
     calm: Box<[AtomicU32]>,
+    /// How many releases in a row found nothing but their hold.
+    alone: Box<[AtomicU8]>,
     born: Instant,
 }
 
@@ -32,37 +40,58 @@ impl Crowds {
         let cells = || (0..CELLS).map(|_| AtomicU32::new(0)).collect();
         Self {
             crowded: cells(),
+            crowded_mutexes: cells(),
             calm: cells(),
+            alone: (0..CELLS).map(|_| AtomicU8::new(0)).collect(),
             born: Instant::now(),
         }
     }
 
-    pub(super) fn has(&self, slot: Slot, now: Instant) -> bool {
-        self.is_in(&self.crowded, slot, now)
+    pub(super) fn has(&self, key: &LockKey, now: Instant) -> bool {
+        self.is_in(self.crowded(key), key, now)
     }
 
     /// Whether a mutex may be taken without a look at its line.
-    pub(super) fn are_away(&self, slot: Slot, now: Instant) -> bool {
-        !self.has(slot, now) && self.is_in(&self.calm, slot, now)
+    pub(super) fn are_away(&self, key: &LockKey, now: Instant) -> bool {
+        !self.has(key, now) && self.is_in(&self.calm, key, now)
     }
 
-    pub(super) fn mark(&self, slot: Slot, now: Instant) {
-        self.note(&self.crowded, slot, now);
+    pub(super) fn mark(&self, key: &LockKey, now: Instant) {
+        self.note(self.crowded(key), key, now);
     }
 
     /// A mutex of this slot was had at once by the script that knows of its line.
-    pub(super) fn mark_calm(&self, slot: Slot, now: Instant) {
-        self.note(&self.calm, slot, now);
+    pub(super) fn mark_calm(&self, key: &LockKey, now: Instant) {
+        self.note(&self.calm, key, now);
     }
 
-    fn is_in(&self, cells: &[AtomicU32], slot: Slot, now: Instant) -> bool {
-        let until = cell(cells, slot).load(Ordering::Relaxed);
+    /// A release of a read/write lock that knows of its line found nothing but its hold, or more.
+    pub(super) fn released(&self, key: &LockKey, alone: bool) {
+        let count = cell(&self.alone, key.slot());
+        if !alone {
+            count.store(0, Ordering::Relaxed);
+        } else if count.fetch_add(1, Ordering::Relaxed) + 1 >= ALONE {
+            count.store(0, Ordering::Relaxed);
+            cell(&self.crowded, key.slot()).store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn crowded(&self, key: &LockKey) -> &[AtomicU32] {
+        if key.kind().features().remembers_waiters {
+            &self.crowded_mutexes
+        } else {
+            &self.crowded
+        }
+    }
+
+    fn is_in(&self, cells: &[AtomicU32], key: &LockKey, now: Instant) -> bool {
+        let until = cell(cells, key.slot()).load(Ordering::Relaxed);
         until != 0 && self.seconds(now) < until
     }
 
-    fn note(&self, cells: &[AtomicU32], slot: Slot, now: Instant) {
+    fn note(&self, cells: &[AtomicU32], key: &LockKey, now: Instant) {
         let until = self.seconds(now + MEMORY);
-        cell(cells, slot).store(until, Ordering::Relaxed);
+        cell(cells, key.slot()).store(until, Ordering::Relaxed);
     }
 
     fn seconds(&self, at: Instant) -> u32 {
@@ -70,7 +99,7 @@ impl Crowds {
     }
 }
 
-fn cell(cells: &[AtomicU32], slot: Slot) -> &AtomicU32 {
+fn cell<T>(cells: &[T], slot: Slot) -> &T {
     &cells[usize::from(slot.as_u16()) % CELLS]
 }
 
@@ -88,7 +117,7 @@ impl Caller {
     /// After its tasks have had it for so long, one after the other: other programs may poll for it without being visible.
     /// Where there is a line, the server leaves it free.
     pub(in super::super) fn aside(&self, key: &LockKey, held: Duration) -> Option<Duration> {
-        let crowded = self.crowds.has(key.slot(), Instant::now());
+        let crowded = self.crowds.has(key, Instant::now());
         (!crowded && held >= APART).then_some(FREE)
     }
 }
@@ -97,30 +126,56 @@ impl Caller {
 mod tests {
     use std::time::Duration;
 
-    use super::Crowds;
+    use super::{ALONE, Crowds};
     use crate::clock::Instant;
-    use crate::slot::Slot;
+    use crate::key::LockKey;
+    use crate::kind::LockKind;
+
+    fn key(name: &str) -> LockKey {
+        LockKey::new("", name).expect("a valid name")
+    }
+
+    fn mutex(name: &str) -> LockKey {
+        LockKey::mutex(LockKind::Mutex, "", name).expect("a valid name")
+    }
 
     #[test]
     fn a_crowd_is_forgotten_after_a_while() {
         let crowds = Crowds::new();
-        let (here, now) = (Slot::of("a"), Instant::now());
-        assert!(!crowds.has(here, now));
-        crowds.mark(here, now);
-        assert!(crowds.has(here, now + Duration::from_secs(3)));
-        assert!(!crowds.has(here, now + Duration::from_secs(6)));
-        assert!(!crowds.has(Slot::of("b"), now));
+        let (here, now) = (key("a"), Instant::now());
+        assert!(!crowds.has(&here, now));
+        crowds.mark(&here, now);
+        assert!(crowds.has(&here, now + Duration::from_secs(3)));
+        assert!(!crowds.has(&here, now + Duration::from_secs(6)));
+        assert!(!crowds.has(&key("b"), now));
     }
 
     #[test]
-    fn only_what_was_seen_calm_is_and_only_until_somebody_else_is_met() {
+    fn a_crowd_is_forgotten_when_releases_in_a_row_found_only_their_hold() {
         let crowds = Crowds::new();
-        let (here, now) = (Slot::of("a"), Instant::now());
-        assert!(!crowds.are_away(here, now), "nobody has looked");
-        crowds.mark_calm(here, now);
-        assert!(crowds.are_away(here, now + Duration::from_secs(3)));
-        assert!(!crowds.are_away(here, now + Duration::from_secs(6)));
-        crowds.mark(here, now);
-        assert!(!crowds.are_away(here, now));
+        let (here, now) = (key("a"), Instant::now());
+        crowds.mark(&here, now);
+        crowds.mark(&mutex("a"), now);
+        for alone in [false, true] {
+            for _ in 1..ALONE {
+                crowds.released(&here, true);
+                assert!(crowds.has(&here, now));
+            }
+            crowds.released(&here, alone);
+        }
+        assert!(!crowds.has(&here, now));
+        assert!(crowds.has(&mutex("a"), now), "says nothing about mutexes");
+    }
+
+    #[test]
+    fn only_a_slot_that_was_seen_calm_is_and_only_until_another_client_is_met() {
+        let crowds = Crowds::new();
+        let (here, now) = (mutex("a"), Instant::now());
+        assert!(!crowds.are_away(&here, now), "no client has looked");
+        crowds.mark_calm(&here, now);
+        assert!(crowds.are_away(&here, now + Duration::from_secs(3)));
+        assert!(!crowds.are_away(&here, now + Duration::from_secs(6)));
+        crowds.mark(&here, now);
+        assert!(!crowds.are_away(&here, now));
     }
 }

@@ -241,7 +241,7 @@ impl Route<'_> {
             Err(error) => return self.refused(&node, exchange.asking, exchange.sent_at, error),
         };
         if self.form.falls_short(&value) {
-            self.caller.crowds.mark(self.key.slot(), Instant::now());
+            self.caller.crowds.mark(self.key, Instant::now());
             self.form = Form::contended(self.key, self.op);
             return ControlFlow::Continue(Then::Again);
         }

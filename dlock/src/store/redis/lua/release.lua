@@ -7,6 +7,7 @@
 --       publish (see acquire.lua), 5 there if the holder has used tokens that the server did not name: up to which of
 --       the server's
 -- Returns  1  released: until now no other client could have got the lock, even if its lease is over
+--          3  released: it was the only hold, and the queue was empty
 --          {1, {channel, message, ...}}  as 1, with the messages to publish
 --          0  no such hold: released before, or expired and cleared away
 local call = redis.call
@@ -29,7 +30,7 @@ end
 if alone and not h and till == 0 and not spent then
   call('HDEL', lock, '=' .. id)
   if ARGV[2] ~= '' then call('PEXPIRE', lock, ARGV[2]) end
-  return 1
+  return 3
 end
 if not mine and (h or not alone) and till == 0 then
   call('HDEL', lock, '') -- Only a master may say so.

@@ -9,6 +9,9 @@ use crate::kind::LockMode;
 use crate::protocol::{HoldInfo, LockInfo, Op, Reply, WaiterInfo};
 use crate::token::{FencingToken, ServerToken};
 
+/// A release's answer that it found nothing but its hold.
+const ALONE: u64 = 3;
+
 /// Reads a script's answer; `None` if it is not one.
 #[must_use]
 pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
@@ -21,7 +24,7 @@ pub fn decode(op: &Op, value: &Value) -> Option<Reply> {
             (Op::Release { .. } | Op::Renew { .. } | Op::Abandon { .. } | Op::Raise { .. }, 1) => {
                 Reply::Done
             }
-            (Op::Release { .. }, 2) => Reply::Done,
+            (Op::Release { .. }, 2 | ALONE) => Reply::Done,
             (Op::Renew { .. }, 2) => Reply::Wanted,
             (_, 0) => Reply::Gone,
             _ => return None,
@@ -65,6 +68,11 @@ pub(crate) fn tells_of_line(value: &Value) -> bool {
         value => Some(value),
     };
     first.and_then(int) == Some(2)
+}
+
+/// Whether a release of a read/write lock found that its hold was alone, and the queue empty.
+pub(crate) fn found_alone(value: &Value) -> bool {
+    int(value) == Some(ALONE)
 }
 
 /// Whether an answer is the grant of an acquire.

@@ -18,7 +18,7 @@ mod server;
 mod view;
 
 pub use decode::decode;
-pub(super) use decode::{is_granted, notes, tells_of_line};
+pub(super) use decode::{found_alone, is_granted, notes, tells_of_line};
 pub(super) use encode::{Form, Preface, command};
 pub use encode::{Keys, encode, encode_brief, encode_plain};
 pub(super) use pubsub::{
