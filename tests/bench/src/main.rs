@@ -17,7 +17,7 @@ use crate::{
     options::Options,
     results::Results,
     server::Site,
-    workload::{Lab, TITLES},
+    workload::{Lab, TITLES, sizing},
 };
 
 fn main() {
@@ -62,8 +62,9 @@ async fn measure_all(options: &Options) {
     let mut results = Results::default();
     workload::run(&lab, &options.only, &mut results).await;
     println!(
-        "{}{}",
+        "{}{}{}",
         results.to_markdown(&TITLES),
+        sizing::rule(&results),
         readme::tables(&results)
     );
     if !options.smoke {

@@ -95,6 +95,10 @@ pub(crate) const LOCKS: [(u32, usize); 4] = [(4, 1), (4, 2), (2, 4), (1, 12)];
 /// Leases, in ms. A limit that is drawn for a round has to run out now and then within it.
 pub(crate) const LEASES: [(u32, u64); 5] = [(2, 200), (3, 400), (4, 1000), (3, 3000), (1, 10_000)];
 
+/// So many of a thousand rounds have processes that keep read/write locks for their next task, and so many of their processes do.
+pub(crate) const LINGERING_ROUNDS: u32 = 400;
+pub(crate) const LINGERING_PROCESSES: u32 = 700;
+
 /// How long servers may take to answer, in ms.
 pub(crate) const RESPONSE_TIMEOUTS: [(u32, u64); 4] = [(2, 100), (3, 300), (3, 1000), (1, 3000)];
 

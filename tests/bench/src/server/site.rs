@@ -138,6 +138,15 @@ impl Site {
         self.infos("commandstats").await.into_iter().collect()
     }
 
+    /// The memory that all servers have allocated, in bytes.
+    pub(crate) async fn memory(&self) -> f64 {
+        let infos = self.infos("memory").await;
+        let used = infos.iter().flat_map(|info| fields(info));
+        let used = used.filter(|(name, _)| *name == "used_memory");
+        used.map(|(_, value)| value.parse::<f64>().expect("bytes"))
+            .sum()
+    }
+
     /// A section of `INFO`, of each server.
     async fn infos(&self, section: &str) -> Vec<String> {
         let mut infos = Vec::new();

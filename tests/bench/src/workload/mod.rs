@@ -14,6 +14,7 @@ mod many;
 mod quorum;
 mod readers;
 mod renewal;
+pub(crate) mod sizing;
 mod storm;
 mod tasks;
 mod throughput;
@@ -29,7 +30,7 @@ use crate::{measure::KeptApart, results::Results, server::Site, system::Kind};
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// The workloads and what they are called in the table.
-pub(crate) const TITLES: [(&str, &str); 26] = [
+pub(crate) const TITLES: [(&str, &str); 29] = [
     (
         "w1",
         "one task, distinct keys, acquire and release: one round trip each",
@@ -101,6 +102,12 @@ pub(crate) const TITLES: [(&str, &str); 26] = [
         "the same with one of the five answering 200 ms later",
     ),
     ("calls", "what the server spends on the scripts of w2"),
+    (
+        "sizing-held",
+        "one client holds many locks, with a lease of 30 s",
+    ),
+    ("sizing-waiting", "many wait in one line, each by itself"),
+    ("sizing-processes", "many processes on one hot key"),
 ];
 
 /// Where and how thoroughly to measure.
@@ -147,13 +154,15 @@ impl Lab {
 }
 
 /// All workloads, as they are asked for.
-pub(crate) const NAMES: [&str; 16] = [
+pub(crate) const NAMES: [&str; 17] = [
     "w1", "w2", "calls", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11", "w12", "w13",
-    "quorum", "away",
+    "quorum", "away", "sizing",
 ];
 
 /// The workloads that measure dlock's read/write lock and nothing else.
-const OWN: [&str; 8] = ["calls", "w7", "w8", "w9", "w10", "w11", "w12", "w13"];
+const OWN: [&str; 9] = [
+    "calls", "w7", "w8", "w9", "w10", "w11", "w12", "w13", "sizing",
+];
 
 /// Whether the options ask for this workload, by naming it or none.
 pub(crate) fn is_wanted(only: &[String], name: &str) -> bool {
@@ -185,6 +194,7 @@ pub(crate) async fn run(lab: &Lab, only: &[String], results: &mut Results) {
             "w13" => storm::run(lab, results).await,
             "quorum" => quorum::run(lab, results).await,
             "away" => quorum::run_away(lab, results).await,
+            "sizing" => sizing::run(lab, results).await,
             _ => unreachable!("{name} is listed and not known"),
         }
     }

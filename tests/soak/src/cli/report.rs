@@ -33,9 +33,11 @@ pub(crate) fn begins(plan: &Plan) {
     } = plan;
     let tasks: usize = processes.iter().map(|process| process.tasks.len()).sum();
     let may = if *lossy { "may" } else { "must not" };
+    let lingering = processes.iter().filter(|process| process.linger > 0);
+    let lingering = lingering.count();
     let keep = if *persistent { "keep" } else { "do not keep" };
     eprintln!(
-        "round {}: {theme:?}; {} processes, {tasks} tasks, {locks} locks; servers {keep} their data, faults {may} lose any",
+        "round {}: {theme:?}; {} processes ({lingering} of which linger), {tasks} tasks, {locks} locks; servers {keep} their data, faults {may} lose any",
         draw.round,
         processes.len()
     );

@@ -9,7 +9,7 @@ use dlock::{HoldInfo, LockInfo, LockMode};
 use dlock_tests::history::{Call, Outcome, Seconds, Who};
 
 use super::{Round, Verdict};
-use crate::driver::Sample;
+use crate::{driver::Sample, plan::Plan};
 
 /// The record of a call may be there so long before its caller knows, and after its caller has released it.
 const GRACE: u64 = 1_000_000_000;
@@ -58,7 +58,7 @@ pub(super) fn judge(round: Round<'_>, samples: &[Sample], verdict: &mut Verdict)
         note(&mut recorded.holds, holders, sample.answered);
         let waiters = waiters.iter().map(|waiter| &waiter.id);
         note(&mut recorded.places, waiters, sample.answered);
-        for (promise, story) in wrong(&said, recorded, sample) {
+        for (promise, story) in wrong(round.plan, &said, recorded, sample) {
             verdict.object(promise, story);
         }
     }
@@ -99,7 +99,12 @@ fn note<'i>(recorded: &mut BTreeMap<String, u64>, ids: impl Iterator<Item = &'i 
 }
 
 /// Which promises are broken, and how. What has been told is recorded as new.
-fn wrong(said: &Said, recorded: &mut Seen, sample: &Sample) -> Vec<(&'static str, String)> {
+fn wrong(
+    plan: &Plan,
+    said: &Said,
+    recorded: &mut Seen,
+    sample: &Sample,
+) -> Vec<(&'static str, String)> {
     let now = sample.asked;
     let spans = |id: &str| {
         let spans = said.get(&(sample.lock, who(id)?))?;
@@ -117,8 +122,9 @@ fn wrong(said: &Said, recorded: &mut Seen, sample: &Sample) -> Vec<(&'static str
         let Some(spans) = spans(&hold.id) else {
             continue;
         };
+        let kept = GRACE + lingers(plan, hold);
         let is_had = |span: &Span| {
-            span.since.is_some_and(|since| since <= now) && span.until.saturating_add(GRACE) >= now
+            span.since.is_some_and(|since| since <= now) && span.until.saturating_add(kept) >= now
         };
         if since + GRACE < now && !spans.iter().any(is_had) {
             let story = tell(&hold.id, since, "its process has no such hold");
@@ -165,6 +171,12 @@ fn kept_waiting<'s>(
         who(&waiter.id) != who(&hold.id) && spans.iter().any(passed_on)
     })?;
     Some(&other.id)
+}
+
+/// How long a process keeps a hold after its last task.
+fn lingers(plan: &Plan, hold: &HoldInfo) -> u64 {
+    let process = who(&hold.id).filter(|_| hold.may_linger());
+    process.map_or(0, |who| plan.processes[who.process].linger * 1_000_000)
 }
 
 /// Whose an id is: those of workers begin with their name.

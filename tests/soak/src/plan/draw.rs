@@ -6,8 +6,8 @@ use dlock_load::{Ending, MS, Op, Patience, Random, SECOND, Shape};
 use dlock_tests::Direction;
 
 use super::{
-    Draw, Fault, FaultClass, Kind, Members, Mutexes, Plan, ProcessPlan, TaskPlan, Theme, Topology,
-    Track, quorum,
+    Draw, Fault, FaultClass, Kind, LockKind, Members, Mutexes, Plan, ProcessPlan, TaskPlan, Theme,
+    Topology, Track, quorum,
 };
 use crate::weights;
 
@@ -32,8 +32,24 @@ impl Plan {
         // A majority keeps what a minority loses.
         plan.lossy &= draw.topology != Topology::Apart;
         plan.processes = processes(draw);
+        plan.add_linger();
         plan.add_mutexes();
         plan
+    }
+}
+
+impl Plan {
+    /// Lets processes keep locks for their next task. Quorums send no messages, so no process could ask for such a lock.
+    fn add_linger(&mut self) {
+        let random = &mut self.draw.random("linger", 0);
+        let can = self.draw.kind == Kind::Dlock && self.draw.lock == LockKind::Rw;
+        if can && random.chance(weights::LINGERING_ROUNDS) {
+            for process in &mut self.processes {
+                if random.chance(weights::LINGERING_PROCESSES) {
+                    process.linger = random.scaled(10, 2_000);
+                }
+            }
+        }
     }
 }
 
@@ -61,6 +77,7 @@ fn processes(draw: Draw) -> Vec<ProcessPlan> {
             } else {
                 lease
             },
+            linger: 0,
             response_timeout,
             // Clients refuse to give up before the first answer is late.
             retry_for: random.weighted(&weights::RETRY_FOR).max(response_timeout),

@@ -90,6 +90,8 @@ pub(crate) struct ProcessPlan {
     /// Whether it asks for tokens of mutexes.
     pub(crate) mutexes_as: dlock::LockKind,
     pub(crate) lease: u64,
+    /// How long it keeps a read/write lock for its next task.
+    pub(crate) linger: u64,
     pub(crate) response_timeout: u64,
     pub(crate) retry_for: u64,
     pub(crate) tasks: Vec<TaskPlan>,

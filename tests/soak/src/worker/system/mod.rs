@@ -49,6 +49,7 @@ impl System {
                     .prefix(PREFIX)
                     .client_name(format!("p{}-{}", orders.process, orders.life))
                     .lease(lease)
+                    .linger(Duration::from_millis(of.linger))
                     .response_timeout(Duration::from_millis(of.response_timeout))
                     .retry_for(Duration::from_millis(of.retry_for))
                     .build()
