@@ -147,8 +147,8 @@ async fn ask(
                 return Ok(Some(share));
             }
         } else {
-            // It lingered, and this task wants another one; or programs that poll the mutex now and then shall find it free. A
-            // release that is late goes on in the background.
+            // The hold lingered under other terms than this task's, or programs that poll the mutex now and then shall find it
+            // free. A release that is late goes on in the background.
             let until = wait.cap(Instant::now() + lock.commons.timeouts.response);
             let _ = timeout_at(until, share.release()).await;
             let aside = || lock.commons.store.aside(&lock.key, lead.had_for());

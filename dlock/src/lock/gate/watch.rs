@@ -130,6 +130,7 @@ const OFTEN: Duration = Duration::from_millis(500);
 /// For how long a restless lock does not linger at first, and how often that doubles at most.
 const REST: Duration = Duration::from_secs(1);
 const MOST: u32 = 6;
+
 /// The locks that other clients want often: to keep such a lock costs more than to ask for it again.
 #[derive(Debug, Default)]
 pub(super) struct Restless {

@@ -10,6 +10,7 @@ mod hot_key;
 mod latency;
 mod leak;
 mod linger;
+mod load;
 mod many;
 mod quorum;
 mod readers;

@@ -1,10 +1,10 @@
 //! w7: many held locks, renewed.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{LEASE, Lab, many};
+use super::{LEASE, Lab, load::Load, many};
 use crate::{
-    measure::{client_cpu, count, resident_bytes},
+    measure::{count, resident_bytes},
     results::Results,
     server::Site,
     system::{Kind, client},
@@ -25,23 +25,16 @@ async fn one(lab: &Lab, site: &Site, results: &mut Results) {
     let guards = many::hold(&client, "w7", holds).await;
     let memory = resident_bytes().saturating_sub(memory);
 
-    let (start, cpu, server) = (Instant::now(), client_cpu(), site.cpu().await);
-    let before = site.commands().await;
-    tokio::time::sleep(lasts).await;
-    let took = start.elapsed().as_secs_f64();
-    let cpu = (client_cpu() - cpu) / took;
-    let server = (site.cpu().await - server) / took;
-    let commands = site.commands().await.since(&before);
-    let (renewals, _) = commands.sent_and_inside(Kind::Dlock);
+    let load = Load::measure(site, lasts).await;
     let lost = guards.iter().filter(|guard| guard.is_lost()).count();
 
     let label = site.label(Kind::Dlock);
     let mut row = results.row("w7", &label);
     row.add("holds", "1", count(guards.len()));
     row.add("lost", "1", count(lost));
-    row.add("client CPU", "% of a core", cpu * 100.0);
-    row.add("server CPU", "% of a core", server * 100.0);
-    row.add("renewals", "1/s", renewals / took);
+    row.add("client CPU", "% of a core", load.client_cpu * 100.0);
+    row.add("server CPU", "% of a core", load.server_cpu * 100.0);
+    row.add("renewals", "1/s", load.sent);
     let memory = count(memory) / count(guards.len());
     row.add("client memory", "bytes/hold", memory);
     drop(guards);

@@ -7,10 +7,11 @@ use tokio::task::JoinSet;
 use super::{
     LEASE, Lab,
     contest::{self, Contest},
+    load::Load,
     many,
 };
 use crate::{
-    measure::{client_cpu, count, resident_bytes},
+    measure::{count, resident_bytes},
     results::{Results, Row, markdown_table, readable},
     server::Site,
     system::{Kind, client},
@@ -136,7 +137,11 @@ async fn waiting(site: &Site, waiters: usize, lease: Duration, row: &mut Row<'_>
             .await
             .is_ok_and(|info| usize::try_from(info.waiter_count()) == Ok(waiters))
     };
-    while !in_line().await && start.elapsed() < PATIENCE {
+    while !in_line().await {
+        assert!(
+            start.elapsed() < PATIENCE,
+            "not all of {waiters} are in line"
+        );
         tokio::time::sleep(LOOK).await;
     }
     add_load(site, lease / 3, row).await;
@@ -152,17 +157,8 @@ async fn waiting(site: &Site, waiters: usize, lease: Duration, row: &mut Row<'_>
 
 /// Measures the load from now on.
 async fn add_load(site: &Site, window: Duration, row: &mut Row<'_>) {
-    let (start, cpu) = (Instant::now(), client_cpu());
-    let (server, before) = (site.cpu().await, site.commands().await);
-    tokio::time::sleep(window).await;
-    let took = start.elapsed().as_secs_f64();
-    let (cpu, server) = (client_cpu() - cpu, site.cpu().await - server);
-    let (sent, _) = site
-        .commands()
-        .await
-        .since(&before)
-        .sent_and_inside(Kind::Dlock);
-    row.add("requests", "1/s", sent / took);
-    row.add("client CPU", "us/s", cpu * 1e6 / took);
-    row.add("server CPU", "us/s", server * 1e6 / took);
+    let load = Load::measure(site, window).await;
+    row.add("requests", "1/s", load.sent);
+    row.add("client CPU", "us/s", load.client_cpu * 1e6);
+    row.add("server CPU", "us/s", load.server_cpu * 1e6);
 }

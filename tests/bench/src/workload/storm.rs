@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::{Lab, many};
+use super::{Lab, load::Load, many};
 use crate::{
     measure::count,
     results::{Results, Row},
@@ -34,12 +34,6 @@ pub(super) async fn run(lab: &Lab, results: &mut Results) {
     }
 }
 
-/// What the servers do.
-struct Load {
-    scripts: f64,
-    cpu: f64,
-}
-
 async fn storm(site: &Site, waiters: usize, window: Duration, row: &mut Row<'_>) {
     let setup = site.setup(LEASE);
     let (holder, waiting) = (client(&setup).await, client(&setup).await);
@@ -59,14 +53,14 @@ async fn storm(site: &Site, waiters: usize, window: Duration, row: &mut Row<'_>)
         tokio::time::sleep(LOOK).await;
     }
     let (subscribed, subscriptions) = all_subscribed(site, 1, start, window).await;
-    let settled = load(site, window).await;
+    let settled = Load::measure(site, window).await;
     let cut = Instant::now();
     for node in site.nodes() {
         node.query::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"])
             .await;
     }
     let again = all_subscribed(site, subscriptions, cut, window);
-    let (cut, (again, _)) = tokio::join!(load(site, window), again);
+    let (cut, (again, _)) = tokio::join!(Load::measure(site, window), again);
     let lost = guards.iter().filter(|guard| guard.is_lost()).count();
     let released = Instant::now();
     drop(guards);
@@ -77,9 +71,17 @@ async fn storm(site: &Site, waiters: usize, window: Duration, row: &mut Row<'_>)
     row.add("waiters", "1", count(waiters));
     row.add("subscribed after", "s", subscribed.as_secs_f64());
     row.add("scripts settled", "1/s", settled.scripts);
-    row.add("server CPU settled", "% of a core", settled.cpu);
+    row.add(
+        "server CPU settled",
+        "% of a core",
+        settled.server_cpu * 100.0,
+    );
     row.add("scripts after the cut", "1/s", cut.scripts);
-    row.add("server CPU after the cut", "% of a core", cut.cpu);
+    row.add(
+        "server CPU after the cut",
+        "% of a core",
+        cut.server_cpu * 100.0,
+    );
     row.add("again after", "s", again.as_secs_f64());
     row.add("lost", "1", count(lost));
     row.add("all handed over after", "s", handed_over.as_secs_f64());
@@ -105,16 +107,4 @@ async fn all_subscribed(
         tokio::time::sleep(LOOK).await;
     }
     (start.elapsed(), seen)
-}
-
-/// What the servers do from now on.
-async fn load(site: &Site, window: Duration) -> Load {
-    let (start, cpu, before) = (Instant::now(), site.cpu().await, site.commands().await);
-    tokio::time::sleep(window).await;
-    let (cpu, commands) = (site.cpu().await - cpu, site.commands().await);
-    let took = start.elapsed().as_secs_f64();
-    Load {
-        scripts: commands.since(&before).scripts() / took,
-        cpu: cpu / took * 100.0,
-    }
 }
