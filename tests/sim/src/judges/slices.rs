@@ -39,8 +39,10 @@ impl Judges {
         if by_record && !self.must_be_kept(engine.now()) {
             return;
         }
+        // A server that has lost a hold and its token may give both away again: that is another hold, with the same token.
+        let twice = || (self.excuses.borrow()).token_excuse(engine, belief.claim());
         let passed_on = beliefs.left(belief);
-        if passed_on.is_some_and(|at| at > begun + SLICE) {
+        if passed_on.is_some_and(|at| at > begun + SLICE) && twice().is_none() {
             let story = format!(
                 "{} was passed on a hold whose slice had begun at {:.6} s",
                 belief.name(),
